@@ -24,7 +24,7 @@ def labels(user: User, query: str) -> list[str]:
     return [element.text.strip() for name in ("a", "button") for element in page.select(name)]
 
 
-def test_palette_begins_with_own_recent_conversations_actions_and_pages() -> None:
+def test_palette_first_lists_own_recent_conversations_actions_and_pages() -> None:
     user = make_user()
     for number in range(7):
         make_conversation(user, title=f"mine {number}")
@@ -48,7 +48,9 @@ def test_palette_begins_with_own_recent_conversations_actions_and_pages() -> Non
         ("nothing of this", []),
     ],
 )
-def test_words_find_conversations_messages_projects_pages_and_actions(query: str, expected: list[str]) -> None:
+def test_palette_search_finds_conversations_messages_projects_pages_and_actions(
+    query: str, expected: list[str]
+) -> None:
     user, other = make_user(), make_user()
     make_user_message(make_conversation(user, title="Rainfall in May"), "take an umbrella")
     make_user_message(make_conversation(other, title="Rain of others"), "umbrella")
@@ -61,14 +63,14 @@ def test_words_find_conversations_messages_projects_pages_and_actions(query: str
         assert label.partition("…")[2] in one
 
 
-def test_links_of_shares_are_left_out_where_sharing_is_off(settings: Settings) -> None:
+def test_palette_does_not_offer_shared_links_if_sharing_is_turned_off(settings: Settings) -> None:
     user = make_user()
     assert "Shared links" in labels(user, "?q=links")
     settings.ALLOW_SHARING = False
     assert labels(user, "?q=links") == []
 
 
-def test_queries_do_not_grow_with_the_results() -> None:
+def test_number_of_queries_does_not_depend_on_the_number_of_results() -> None:
     user = make_user()
     counts = []
     for number in range(2):

@@ -109,7 +109,7 @@ def test_number_of_queries_of_a_list_does_not_depend_on_its_length(browser: Clie
     assert queries() <= few
 
 
-def test_conversation_page_shows_one_page_of_the_list(browser: Client, owner: User) -> None:
+def test_conversation_page_shows_the_first_page_of_the_conversation_list(browser: Client, owner: User) -> None:
     make_many(owner, LIST_PAGE_SIZE + 1)
     opened = owner.conversations.first()
     assert opened
@@ -119,7 +119,7 @@ def test_conversation_page_shows_one_page_of_the_list(browser: Client, owner: Us
     assert f"open={opened.pk}" in html
 
 
-def test_search_without_scripts_renders_a_page(browser: Client, owner: User) -> None:
+def test_search_without_javascript_returns_a_full_page(browser: Client, owner: User) -> None:
     make_many(owner, SEARCH_PAGE_SIZE + 1)
     html = browser.get("/conversations/", {"q": "needle"}).content.decode()
     assert html.startswith("<!doctype html>")
@@ -134,7 +134,7 @@ def test_search_without_scripts_renders_a_page(browser: Client, owner: User) -> 
     assert "Your conversations will appear here." in browser.get("/conversations/").content.decode()
 
 
-def test_page_of_a_result_links_to_the_next_and_the_previous_message_with_the_words(
+def test_search_result_page_links_to_the_next_and_the_previous_match_in_the_conversation(
     browser: Client, owner: User
 ) -> None:
     conversation = make_conversation(owner)
@@ -158,7 +158,7 @@ def test_page_of_a_result_links_to_the_next_and_the_previous_message_with_the_wo
     assert links(other, "needle") == links(other, "") == links(other, "!?") == []
 
 
-def test_result_links_to_its_message_and_is_escaped(browser: Client, owner: User) -> None:
+def test_search_result_links_to_its_message_and_its_text_is_escaped(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="<i>needle</i>")
     message = make_user_message(conversation, "a <script>needle</script>")
     html = browser.get("/conversations/", {"q": "needle", "open": str(conversation.pk)}, headers=HTMX).content.decode()
@@ -186,7 +186,7 @@ def test_search_result_says_when_its_message_was_written_and_whether_by_user_or_
     assert ">2026-01-06</time></span>" in html
 
 
-def test_result_names_its_project_without_another_query(browser: Client, owner: User) -> None:
+def test_search_result_contains_its_project_without_another_query(browser: Client, owner: User) -> None:
     project = Project.objects.start(owner.pk, name="<b>Harbour</b>")
     numbers: set[int] = set()
     for number, own in enumerate((None, project, project)):
@@ -248,7 +248,9 @@ def headings_of_all_pages(browser: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("pinned", [0, 1, LIST_PAGE_SIZE, LIST_PAGE_SIZE + 1])
-def test_each_group_has_one_heading(browser: Client, owner: User, pinned: int) -> None:
+def test_each_group_of_conversations_has_one_heading_across_all_pages(
+    browser: Client, owner: User, pinned: int
+) -> None:
     make_many(owner, 2 * LIST_PAGE_SIZE + 5)
     yesterday = timezone.now() - timedelta(days=1)
     for row in owner.conversations.all()[:pinned]:
@@ -265,7 +267,7 @@ def age(conversation: Conversation, **units: float) -> Conversation:
     return conversation
 
 
-def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: User) -> None:
+def test_second_page_of_the_list_uses_the_day_of_the_first_for_its_headings(browser: Client, owner: User) -> None:
     make_many(owner, LIST_PAGE_SIZE + 1)
     first = browser.get("/conversations/", headers=HTMX).content.decode()
     following = next_page(first)
@@ -276,7 +278,7 @@ def test_next_page_is_grouped_by_the_day_of_the_first(browser: Client, owner: Us
     assert headings_in(browser.get(path, headers=HTMX).content.decode()) == []
 
 
-def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -> None:
+def test_days_in_headings_are_those_of_the_persons_time_zone(browser: Client, owner: User) -> None:
     make_conversation(owner)
     # Between these two zones, it is always another day.
     for zone, heading in (("Etc/GMT-14", "today"), ("Etc/GMT+12", "today"), ("../../etc/passwd", "today")):
@@ -292,7 +294,7 @@ def test_days_are_those_of_the_readers_time_zone(browser: Client, owner: User) -
         assert headings_of_all_pages(browser) == ["yesterday" if (now - changed).days == 1 else "week"]
 
 
-def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owner: User) -> None:
+def test_open_conversation_is_listed_first_and_only_once_even_if_it_is_old(browser: Client, owner: User) -> None:
     old = age(make_conversation(owner, title="Old"), days=400)
     make_many(owner, LIST_PAGE_SIZE + 1)
     html = browser.get(old.get_absolute_url()).content.decode()
@@ -311,7 +313,7 @@ def test_open_conversation_is_listed_once_whatever_its_age(browser: Client, owne
     assert ids_in(html) == [str(archived.pk)]
 
 
-def test_number_of_queries_of_a_group_does_not_depend_on_its_length(browser: Client, owner: User) -> None:
+def test_number_of_queries_of_a_list_group_does_not_depend_on_its_length(browser: Client, owner: User) -> None:
     def queries(path: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             assert browser.get(path, headers=HTMX).status_code == 200
@@ -350,7 +352,7 @@ def test_archived_conversation_is_removed_from_the_list_and_undo_restores_it(bro
     assert 'id="archived"' not in html
 
 
-def test_repeated_mark_keeps_its_time_and_changes_nothing_else(browser: Client, owner: User) -> None:
+def test_pinning_again_keeps_the_first_time_and_unpinning_restores_the_row(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="A")
     before = Conversation.objects.values().get()
     mark(browser, conversation, pinned="true")
@@ -361,7 +363,7 @@ def test_repeated_mark_keeps_its_time_and_changes_nothing_else(browser: Client, 
     assert Conversation.objects.values().get() == before
 
 
-def test_marking_renders_the_list_that_was_shown(browser: Client, owner: User) -> None:
+def test_archiving_on_a_page_updates_the_list_that_the_page_shows(browser: Client, owner: User) -> None:
     make_many(owner, 2)
     first, second = owner.conversations.order_by("title")
     mark_some(owner, "0", archived=True)
@@ -390,7 +392,7 @@ def test_home_never_redirects_to_an_archived_conversation(browser: Client, owner
         ({"pinned": "true", "group": "mine"}, "There is no such list; there are pinned, others, archived."),
     ],
 )
-def test_invalid_marks_are_refused_with_a_sentence(
+def test_invalid_pin_or_archive_request_is_refused_with_an_error_message(
     browser: Client, owner: User, fields: dict[str, str], sentence: str
 ) -> None:
     conversation = make_conversation(owner)
@@ -415,12 +417,14 @@ def test_invalid_marks_are_refused_with_a_sentence(
         ({"open": "this"}, "There is nothing with this id."),
     ],
 )
-def test_invalid_query_is_refused_with_a_sentence(browser: Client, query: dict[str, str], sentence: str) -> None:
+def test_invalid_query_of_a_list_is_refused_with_an_error_message(
+    browser: Client, query: dict[str, str], sentence: str
+) -> None:
     response = browser.get("/conversations/", query)
     assert (response.status_code, response.content.decode()) == (400, sentence)
 
 
-def test_list_position_is_equal_after_it_was_written_and_parsed(owner: User) -> None:
+def test_list_position_is_unchanged_after_it_was_serialized_and_parsed(owner: User) -> None:
     conversation = make_conversation(owner)
     position = ListPosition(conversation.updated_at, conversation.pk)
     form = ListForm({"after": ListPositionField.serialize(position)})

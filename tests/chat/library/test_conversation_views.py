@@ -41,7 +41,7 @@ def count_queries_of(client: Client, path: str) -> int:
 
 
 @pytest.mark.parametrize(("is_staff", "is_debug"), [(False, False), (True, False), (False, True)])
-def test_page_says_that_no_code_can_run_and_tells_operators_why(
+def test_page_says_that_no_code_can_run_and_shows_the_reason_only_to_staff_or_in_debug_mode(
     browser: Client,
     owner: User,
     settings: Settings,
@@ -81,7 +81,7 @@ def test_home_creates_one_empty_conversation_for_a_new_user(browser: Client, own
     assert first.context["conversation"] == second.context["conversation"] == owner.conversations.get()
 
 
-def test_new_reuses_an_untouched_conversation_and_makes_it_the_newest(browser: Client, owner: User) -> None:
+def test_new_view_opens_an_existing_empty_conversation_and_makes_it_the_newest(browser: Client, owner: User) -> None:
     empty = make_conversation(owner)
     make_model_message(make_conversation(owner))
     for _ in range(3):
@@ -91,13 +91,15 @@ def test_new_reuses_an_untouched_conversation_and_makes_it_the_newest(browser: C
 
 
 @pytest.mark.parametrize("touch", [{"title": "A"}, {"code_execution": "off"}, {"system_instruction": "Be brief."}])
-def test_new_does_not_reuse_a_conversation_with_settings(browser: Client, owner: User, touch: dict[str, str]) -> None:
+def test_new_view_does_not_reuse_an_empty_conversation_with_settings(
+    browser: Client, owner: User, touch: dict[str, str]
+) -> None:
     prepared = Conversation.objects.create(owner=owner, **touch)
     assert browser.post("/c/new/").headers["Location"] != prepared.get_absolute_url()
     assert owner.conversations.count() == 2
 
 
-def test_new_does_not_reuse_a_conversation_of_another_user(browser: Client, owner: User) -> None:
+def test_new_view_does_not_reuse_an_empty_conversation_of_another_user(browser: Client, owner: User) -> None:
     make_conversation()
     browser.post("/c/new/")
     assert owner.conversations.count() == 1
@@ -118,7 +120,7 @@ def test_page_shows_all_messages_escaped(browser: Client, owner: User) -> None:
     assert f"/ws/conversations/{conversation.pk}/?revision=0" in html
 
 
-def test_text_of_an_answer_is_the_markdown_of_the_model(browser: Client, owner: User) -> None:
+def test_copy_button_of_an_answer_loads_the_models_markdown(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     texts = ["# A\n\n**bo", "ld** $x<y$\n"]
     answer = make_model_message(conversation, parts=[(PartKind.TEXT, text) for text in texts])
@@ -129,7 +131,7 @@ def test_text_of_an_answer_is_the_markdown_of_the_model(browser: Client, owner: 
     assert response.content.decode() == "# A\n\n**bold** $x<y$"
 
 
-def test_page_contains_the_revision_of_its_messages(browser: Client, owner: User) -> None:
+def test_socket_url_on_the_page_contains_the_revision_of_the_conversation(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     Conversation.objects.filter(pk=conversation.pk).update(revision=7)
     context = browser.get(conversation.get_absolute_url()).context
@@ -146,7 +148,7 @@ def test_sidebar_lists_only_own_conversations_newest_first(browser: Client, owne
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_page_says_whether_the_model_is_emulated(
+def test_page_mentions_the_demo_model_only_if_gemini_is_emulated(
     browser: Client, owner: User, settings: Settings, is_emulated: bool
 ) -> None:
     settings.GEMINI_EMULATED = is_emulated
@@ -231,7 +233,9 @@ def test_rename_changes_the_title_and_nothing_else(browser: Client, owner: User)
 
 
 @pytest.mark.parametrize("data", [{"title": " "}, {}])
-def test_blank_name_is_refused_with_a_page_that_leads_back(browser: Client, owner: User, data: dict[str, str]) -> None:
+def test_blank_name_is_refused_with_an_error_page_that_links_to_the_conversation(
+    browser: Client, owner: User, data: dict[str, str]
+) -> None:
     conversation = make_conversation(owner, title="Kept")
     response = browser.post(f"/c/{conversation.pk}/rename/", data)
     assert response.status_code == 400
@@ -241,7 +245,7 @@ def test_blank_name_is_refused_with_a_page_that_leads_back(browser: Client, owne
     assert conversation.title == "Kept"
 
 
-def test_only_the_settings_in_the_form_are_changed(browser: Client, owner: User) -> None:
+def test_settings_that_are_not_in_the_form_are_not_changed(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner, title="Kept")
     before = Conversation.objects.values().get(pk=conversation.pk)
     browser.post(f"/c/{conversation.pk}/settings/", {"code_execution": "off", "owner": "1", "revision": "9"})
@@ -258,7 +262,7 @@ WRONG_APPROVAL = "Code may run without asking (auto) or after you have approved 
         *(("settings", {"approval": value}, WRONG_APPROVAL) for value in ("always", "maybe")),
     ],
 )
-def test_invalid_input_is_refused_with_a_sentence_and_changes_nothing(
+def test_invalid_settings_are_refused_with_an_error_message_and_nothing_is_saved(
     browser: Client, owner: User, action: str, data: dict[str, str], sentence: str
 ) -> None:
     conversation = make_conversation(owner, title="Kept")
@@ -269,7 +273,7 @@ def test_invalid_input_is_refused_with_a_sentence_and_changes_nothing(
     assert Conversation.objects.values().get(pk=conversation.pk) == before
 
 
-def test_all_settings_are_saved_and_a_script_is_not_redirected(browser: Client, owner: User) -> None:
+def test_all_settings_are_saved_and_only_a_request_without_script_is_redirected(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     LanguageModel.objects.create(name="a-model")
     values = {"model": "a-model", "code_execution": "on", "system_instruction": "\nBe brief.\n"}
@@ -298,7 +302,7 @@ def test_model_that_is_not_offered_is_refused_and_nothing_is_saved(
     assert (conversation.model, conversation.system_instruction) == ("", "")
 
 
-def test_other_settings_can_change_while_the_model_is_no_longer_offered(
+def test_other_settings_can_be_changed_if_the_conversations_model_is_no_longer_offered(
     browser: Client, owner: User, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = settings.ALLOW_UNLISTED_MODELS = False
@@ -311,7 +315,7 @@ def test_other_settings_can_change_while_the_model_is_no_longer_offered(
     assert "gone-1 (no longer offered)" in html
 
 
-def test_settings_of_another_user_are_not_found(browser: Client) -> None:
+def test_settings_of_another_users_conversation_return_404(browser: Client) -> None:
     theirs = make_conversation()
     assert browser.post(f"/c/{theirs.pk}/settings/", {"code_execution": "off"}).status_code == 404
 
@@ -319,7 +323,7 @@ def test_settings_of_another_user_are_not_found(browser: Client) -> None:
 # --- usage
 
 
-def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) -> None:
+def test_usage_includes_every_ended_answer_of_all_versions(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     first = make_model_message(conversation)
     Turn.objects.filter(pk=first.turn.pk).update(cost=Decimal("0.25"), usage={"total": 1500})
@@ -334,7 +338,7 @@ def test_usage_counts_every_answer_that_has_ended(browser: Client, owner: User) 
     assert conversation_usage(conversation).turns == 2
 
 
-def test_usage_says_if_a_price_is_not_known(owner: User) -> None:
+def test_usage_shows_a_minimum_cost_if_the_price_of_an_answer_is_unknown(owner: User) -> None:
     conversation = make_conversation(owner)
     assert conversation_usage(conversation) == ConversationUsage(0, "", 0)
     unpriced = make_model_message(conversation)
@@ -385,7 +389,7 @@ def test_demo_user_is_not_created_if_debug_is_off(settings: Settings) -> None:
     assert not User.objects.exists()
 
 
-def test_page_requests_numbers_that_may_be_traced_and_a_session_that_exists(browser: Client, owner: User) -> None:
+def test_page_requests_number_traces_and_the_session_only_where_they_can_exist(browser: Client, owner: User) -> None:
     def read() -> tuple[list[bool], bool]:
         page = ParsedHtml(browser.get(conversation.get_absolute_url()).content.decode())
         lines = ["data-traced" in line.attributes for line in page.select(class_="numbers")]

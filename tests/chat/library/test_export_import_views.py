@@ -54,7 +54,7 @@ async def download(client: AsyncClient, path: str) -> tuple[Any, bytes]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_every_format_is_a_download_that_no_browser_opens() -> None:
+async def test_every_format_is_sent_as_a_download_that_the_browser_does_not_display() -> None:
     conversation = await sync_to_async(rich_conversation)()
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(lambda: conversation.owner)())
@@ -106,7 +106,7 @@ async def test_title_of_a_conversation_cannot_add_a_response_header() -> None:
 
 
 @pytest.mark.django_db
-def test_import_redirects_to_the_conversation_and_a_refusal_names_the_path_of_the_error() -> None:
+def test_import_redirects_to_the_conversation_and_an_error_contains_the_path_of_the_value() -> None:
     conversation = rich_conversation()
     client = Client()
     client.force_login(make_user())
@@ -133,7 +133,7 @@ def test_import_redirects_to_the_conversation_and_a_refusal_names_the_path_of_th
 
 
 @pytest.mark.django_db
-def test_import_of_several_conversations_leads_to_a_list_of_them() -> None:
+def test_import_of_several_conversations_redirects_to_a_list_of_them() -> None:
     owner, source = make_user(), make_user()
     for number in range(LIST_PAGE_SIZE + 2):
         make_model_message(make_conversation(source, title=f"Number {number}"))
@@ -170,14 +170,14 @@ def test_import_without_a_csrf_token_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_menu_offers_every_format() -> None:
+def test_export_menu_offers_every_format() -> None:
     menu = render_to_string("chat/_export_menu.html", {"conversation": make_conversation()})
     links = re.findall(r'<a href="/c/[^"]*/export/(\w+)/" download>([^<]*)<small class="muted">([^<]*)</small>', menu)
     assert links == [(one.name, one.label, one.description) for one in FORMATS.values()]
 
 
 @pytest.mark.django_db
-def test_commands_export_to_files_and_import_them(tmp_path: Path) -> None:
+def test_export_command_writes_files_and_import_command_reads_them(tmp_path: Path) -> None:
     conversation = rich_conversation()
     name = conversation.owner.get_username()
     make_model_message(make_conversation(title="Another person's"))
@@ -219,7 +219,7 @@ def test_command_leaves_out_a_conversation_that_is_deleted_while_it_is_read(
 
 
 @pytest.mark.django_db
-def test_commands_fail_with_a_sentence_for_invalid_arguments(tmp_path: Path) -> None:
+def test_commands_fail_with_an_error_message_for_invalid_arguments(tmp_path: Path) -> None:
     make_user("reader")
     (tmp_path / "a.json").write_text("{]")
     with pytest.raises(CommandError, match=r"Line 1, column 2: this is no JSON"):
@@ -321,7 +321,7 @@ def test_slow_client_fills_no_memory_and_delays_no_other_request(server: LiveSer
 
 
 @pytest.mark.drill
-def test_download_of_a_conversation_that_is_deleted_meanwhile_is_cut_off(server: LiveServer, tmp_path: Path) -> None:
+def test_download_is_cut_off_if_its_conversation_is_deleted_meanwhile(server: LiveServer, tmp_path: Path) -> None:
     visitor = Visitor(server)
     conversation_id = import_on_server(server, tmp_path / "long.json", long_export("Deleted soon"), "Deleted soon")
     path = f"/c/{conversation_id}/export/json/"

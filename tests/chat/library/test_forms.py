@@ -41,12 +41,12 @@ def test_prompt_is_kept_as_typed() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"text": ""}, {"text": None}, {"text": " \n\t"}, {"text": "\x00"}])
-def test_empty_prompt_is_refused_with_a_sentence(data: dict[str, object]) -> None:
+def test_empty_prompt_is_refused_with_an_error_message(data: dict[str, object]) -> None:
     assert sentence(SendForm(data)) == "Write a message first."
 
 
 @pytest.mark.parametrize("text", [5, True, ["a"], {"a": "b"}])
-def test_prompt_of_another_type_is_refused_with_a_sentence(text: object) -> None:
+def test_prompt_that_is_not_a_text_is_refused_with_an_error_message(text: object) -> None:
     assert sentence(SendForm({"text": text})) == "This must be text."
 
 
@@ -55,7 +55,7 @@ def test_prompt_of_exactly_the_limit_is_valid(settings: Settings) -> None:
     assert SendForm({"text": "é" * 1024}).is_valid()
 
 
-def test_prompt_over_the_limit_is_refused_with_both_sizes_and_stays_in_the_form(settings: Settings) -> None:
+def test_error_about_a_too_long_prompt_contains_its_size_and_the_limit(settings: Settings) -> None:
     settings.PROMPT_LIMIT_BYTES = 2048
     form = SendForm({"text": "é" * 1024 + "a"})
     assert sentence(form) == "This message has 3 KB, but at most 2 KB can be sent. Shorten it."
@@ -75,23 +75,23 @@ def test_single_attachment_may_be_sent_without_a_list() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": ID}))["attachments"] == [uuid.UUID(ID)]
 
 
-def test_attachments_keep_their_order_without_duplicates() -> None:
+def test_attachments_keep_their_order_and_duplicates_are_removed() -> None:
     form = SendForm({"text": "a", "attachments": [OTHER_ID, ID, "", OTHER_ID, None]})
     assert cleaned(form)["attachments"] == [uuid.UUID(OTHER_ID), uuid.UUID(ID)]
 
 
-def test_form_accepts_posted_data_like_data_of_the_socket() -> None:
+def test_send_form_reads_posted_form_data_like_json_of_the_socket() -> None:
     form = SendForm(QueryDict(f"text=a&attachments={ID}&attachments={OTHER_ID}&client_id=x"))
     expected = {"text": "a", "attachments": [uuid.UUID(ID), uuid.UUID(OTHER_ID)], "client_id": "x", **UNSET}
     assert cleaned(form) == expected
 
 
 @pytest.mark.parametrize("data", [{"text": "a"}, {"text": "a", "attachments": "", "client_id": ""}])
-def test_attachments_and_client_id_are_optional(data: dict[str, object]) -> None:
+def test_attachments_and_client_id_are_optional_in_the_send_form(data: dict[str, object]) -> None:
     assert cleaned(SendForm(data)) == {"text": "a", "attachments": [], "client_id": "", **UNSET}
 
 
-def test_too_many_attachments_are_refused_with_a_sentence() -> None:
+def test_too_many_attachments_are_refused_with_an_error_message() -> None:
     ids = [str(uuid.UUID(int=number)) for number in range(ATTACHMENTS_LIMIT + 1)]
     assert sentence(SendForm({"text": "a", "attachments": ids})) == "At most 10 files can be attached to one message."
     assert SendForm({"text": "a", "attachments": ids[1:]}).is_valid()
@@ -106,29 +106,29 @@ def nested(depth: int) -> list[object]:
 
 
 @pytest.mark.parametrize("depth", [1, 970, 5000])
-def test_deeply_nested_lists_are_refused_with_a_sentence(depth: int) -> None:
+def test_attachment_ids_in_deeply_nested_lists_are_refused_with_an_error_message(depth: int) -> None:
     form = SendForm({"text": "a", "attachments": nested(depth)})
     assert sentence(form) == "An attached file is not known here. Remove it and attach it again."
 
 
-def test_ids_may_be_uuid_objects() -> None:
+def test_attachment_ids_may_be_uuid_objects() -> None:
     assert cleaned(SendForm({"text": "a", "attachments": [uuid.UUID(ID), ID]}))["attachments"] == [uuid.UUID(ID)]
 
 
 @pytest.mark.parametrize("attachments", ["x", ["../../etc/passwd"], [{"id": ID}], {"id": ID}, 5, True, [[ID]]])
-def test_attachment_without_a_valid_id_is_refused_with_a_sentence(attachments: object) -> None:
+def test_attachment_without_a_valid_id_is_refused_with_an_error_message(attachments: object) -> None:
     form = SendForm({"text": "a", "attachments": attachments})
     assert sentence(form) == "An attached file is not known here. Remove it and attach it again."
 
 
-def test_long_client_id_is_refused_with_a_sentence() -> None:
+def test_long_client_id_is_refused_with_an_error_message() -> None:
     assert SendForm({"text": "a", "client_id": "x" * 64}).is_valid()
     form = SendForm({"text": "a", "client_id": "x" * 65})
     assert sentence(form) == "client_id can have at most 64 characters."
 
 
 @given(st.dictionaries(st.sampled_from(["text", "attachments", "client_id", "other"]), json_values))
-def test_any_json_is_refused_with_a_sentence_or_can_be_stored(data: dict[str, object]) -> None:
+def test_any_json_in_the_send_form_is_refused_with_an_error_message_or_can_be_stored(data: dict[str, object]) -> None:
     form = SendForm(data)
     if form.is_valid():
         for name in ("text", "client_id"):
@@ -137,7 +137,7 @@ def test_any_json_is_refused_with_a_sentence_or_can_be_stored(data: dict[str, ob
         assert form.sentence()
 
 
-def test_title_is_one_line() -> None:
+def test_line_breaks_in_a_title_become_spaces() -> None:
     assert cleaned(RenameForm({"title": "  a\n\t b  "})) == {"title": "a b"}
 
 
@@ -150,11 +150,11 @@ def test_title_is_one_line() -> None:
         (" " * 200 + "x", "A title can have at most 200 characters."),
     ],
 )
-def test_invalid_title_is_refused_with_a_sentence(title: str, expected: str) -> None:
+def test_invalid_title_is_refused_with_an_error_message(title: str, expected: str) -> None:
     assert sentence(RenameForm({"title": title})) == expected
 
 
-def test_settings_contain_only_the_fields_that_were_sent() -> None:
+def test_cleaned_settings_contain_only_the_fields_that_were_sent() -> None:
     assert cleaned(ConversationSettingsForm({"code_execution": "off"})) == {"code_execution": "off"}
     assert cleaned(ConversationSettingsForm({})) == {}
     assert cleaned(ConversationSettingsForm({"system_instruction": "", "title": ""})) == {
@@ -177,7 +177,7 @@ def test_settings_contain_only_the_fields_that_were_sent() -> None:
         ),
     ],
 )
-def test_names_of_known_kinds_of_models_are_valid(model: str) -> None:
+def test_model_names_in_the_forms_of_known_servers_are_valid(model: str) -> None:
     assert cleaned(ConversationSettingsForm({"model": model})) == {"model": model}
 
 
@@ -192,19 +192,19 @@ def test_model_name_with_control_characters_or_a_parent_folder_is_refused(model:
 
 
 @pytest.mark.parametrize("choice", ["sometimes", ["on"], 1])
-def test_unknown_choice_is_refused_with_a_sentence(choice: object) -> None:
+def test_unknown_choice_is_refused_with_an_error_message(choice: object) -> None:
     form = ConversationSettingsForm({"code_execution": choice})
     assert sentence(form) == "Answers may run code: auto, on or off."
 
 
-def test_long_instruction_is_refused_with_both_sizes(settings: Settings) -> None:
+def test_error_about_a_too_long_instruction_contains_its_size_and_the_limit(settings: Settings) -> None:
     settings.PROMPT_LIMIT_BYTES = 1024
     form = ConversationSettingsForm({"system_instruction": "x" * 1025})
     assert sentence(form) == "This instruction has 2 KB, but at most 1 KB can be sent. Shorten it."
 
 
 @pytest.mark.parametrize("data", [{}, {"code": None}])
-def test_decision_without_code_leaves_the_code_as_it_is(data: dict[str, object]) -> None:
+def test_approval_form_without_code_has_no_changed_code(data: dict[str, object]) -> None:
     assert cleaned(ApprovalForm({"call_id": " c ", **data})) == {
         "call_id": " c ",
         "message_id": None,
@@ -212,7 +212,7 @@ def test_decision_without_code_leaves_the_code_as_it_is(data: dict[str, object])
     }
 
 
-def test_code_of_a_decision_is_kept_as_typed() -> None:
+def test_code_in_an_approval_form_is_kept_as_typed() -> None:
     code = "\n  print(1)\n"
     assert cleaned(ApprovalForm({"call_id": "c", "code": code}))["code"] == code
 
@@ -226,5 +226,5 @@ def test_code_of_a_decision_is_kept_as_typed() -> None:
         ({"call_id": "c", "code": 1}, "This must be text."),
     ],
 )
-def test_invalid_decision_is_refused_with_a_sentence(data: dict[str, object], expected: str) -> None:
+def test_invalid_approval_form_is_refused_with_an_error_message(data: dict[str, object], expected: str) -> None:
     assert sentence(ApprovalForm(data)) == expected

@@ -41,7 +41,7 @@ def paths_of(user: User) -> list[str]:
     return [*PATHS, own, f"{own}gallery/", f"{own}shares/", f"{own}move/", project, f"{project}delete/"]
 
 
-def test_every_page_has_the_conversations_the_projects_and_the_menu_of_the_account(
+def test_every_page_has_the_sidebar_with_own_conversations_and_projects_and_the_account_menu(
     browser: Client, owner: User
 ) -> None:
     make_conversation(make_user("stranger"), title="Of a stranger")

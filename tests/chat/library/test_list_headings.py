@@ -28,7 +28,7 @@ TODAY = date(2026, 3, 3)
         (TODAY.toordinal() - 1, Heading("month", date(1, 1, 1))),
     ],
 )
-def test_heading_says_how_long_ago_a_day_was(age_days: int, heading: Heading) -> None:
+def test_heading_of_a_day_is_today_yesterday_week_days_or_a_month(age_days: int, heading: Heading) -> None:
     assert heading_of(TODAY - timedelta(days=age_days), TODAY) == heading
 
 
@@ -44,14 +44,14 @@ def test_headings_of_different_months_have_different_keys() -> None:
     ("zone", "names"),
     [(UTC, ["today", "yesterday"]), (ZoneInfo("America/New_York"), ["yesterday", "week"])],
 )
-def test_days_begin_at_midnight_of_the_zone(zone: tzinfo, names: list[str]) -> None:
+def test_days_begin_at_midnight_in_the_persons_time_zone(zone: tzinfo, names: list[str]) -> None:
     times = [datetime(2026, 3, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, 1, tzinfo=UTC)]
     groups = list(group_by_day([Conversation(updated_at=at) for at in times], TODAY, zone))
     assert [group.heading.name for group in groups] == names
     assert not any(group.is_begun for group in groups)
 
 
-def test_group_that_began_on_the_previous_page_has_no_second_heading() -> None:
+def test_group_that_began_on_the_previous_page_is_marked_as_begun() -> None:
     at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     rows = [Conversation(updated_at=at), Conversation(updated_at=at - timedelta(days=1))]
     groups = list(group_by_day(rows, TODAY, UTC, after=at + timedelta(hours=1)))

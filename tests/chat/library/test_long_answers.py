@@ -40,7 +40,7 @@ def read(client: Client, url: str) -> str:
     return response.content.decode()
 
 
-def test_page_holds_both_ends_of_a_long_answer_and_its_owner_loads_the_rest(answer: Message) -> None:
+def test_page_shows_both_ends_of_a_long_answer_and_its_owner_can_load_the_rest(answer: Message) -> None:
     client = owner_of(answer)
     html = read(client, answer.conversation.get_absolute_url())
     assert "Paragraph 00000" in html
@@ -53,7 +53,7 @@ def test_page_holds_both_ends_of_a_long_answer_and_its_owner_loads_the_rest(answ
     assert len(shown) == 8000
 
 
-def test_only_the_owner_can_load_a_part_of_an_answer(answer: Message) -> None:
+def test_only_the_owner_can_load_a_missing_section_of_a_long_answer(answer: Message) -> None:
     url = f"/messages/{answer.pk}/parts/0/blocks/3/"
     other = Client()
     other.force_login(make_user("other"))
@@ -66,7 +66,7 @@ def test_only_the_owner_can_load_a_part_of_an_answer(answer: Message) -> None:
         assert client.get(path, headers={"HX-Request": "true"}).status_code == 404
 
 
-def test_link_of_a_missing_part_leads_to_a_page_with_it_for_every_reader(answer: Message) -> None:
+def test_link_in_place_of_a_missing_section_opens_a_page_with_it_for_every_reader(answer: Message) -> None:
     share = Share.objects.issue(answer.conversation)
     staff = client_of(make_account("reviewer"))
     pages = [
@@ -81,17 +81,17 @@ def test_link_of_a_missing_part_leads_to_a_page_with_it_for_every_reader(answer:
         assert f'<div class="blocks" id="{element_id}"><p>' in html
 
 
-def test_result_of_a_search_opens_the_part_with_the_words(answer: Message) -> None:
+def test_search_result_opens_the_section_of_a_long_answer_with_the_words(answer: Message) -> None:
     url = answer.conversation.get_absolute_url()
     assert "Paragraph 05000" in read(owner_of(answer), f"{url}?message={answer.pk}&q=05000")
 
 
-def test_address_with_an_unknown_part_shows_the_page(answer: Message) -> None:
+def test_page_opens_if_the_section_in_its_url_does_not_exist(answer: Message) -> None:
     url = answer.conversation.get_absolute_url()
     for at in ("x", f"{answer.pk}.0.999999", f"{answer.pk}.7.1"):
         assert "Paragraph 07999" in read(owner_of(answer), f"{url}?at={at}")
 
 
-def test_export_holds_all_of_a_long_answer(answer: Message) -> None:
+def test_export_contains_all_of_a_long_answer(answer: Message) -> None:
     html = message_html(message_view(records_by_id([answer.pk])[answer.pk], export_reader(str)))
     assert len(set(re.findall(r"Paragraph (\d+)", html))) == 8000

@@ -72,7 +72,7 @@ def test_change_of_a_project_that_was_just_deleted_is_answered_with_404(
     assert not Project.objects.exists()
 
 
-def test_api_compares_a_change_with_the_locked_row_of_the_project(
+def test_api_checks_the_etag_against_the_project_row_that_it_has_locked(
     project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"/api/v1/projects/{project.pk}/"
@@ -95,7 +95,7 @@ def test_api_compares_a_change_with_the_locked_row_of_the_project(
     assert project.name == "Harbour"
 
 
-def test_lists_do_not_read_instructions_which_can_be_long(project: Project, browser: Client) -> None:
+def test_pages_with_project_lists_do_not_read_project_instructions(project: Project, browser: Client) -> None:
     conversation = make_conversation(project.owner)
     for path in ("/projects/", "/conversations/", f"/c/{conversation.pk}/", f"/c/{conversation.pk}/move/"):
         with CaptureQueriesContext(connection) as queries:
@@ -103,7 +103,7 @@ def test_lists_do_not_read_instructions_which_can_be_long(project: Project, brow
         assert not [query for query in queries if '"chat_project"."instruction"' in query["sql"]]
 
 
-def test_refused_move_is_explained_in_the_language_of_the_page(project: Project, browser: Client) -> None:
+def test_error_about_a_refused_move_is_in_the_language_of_the_browser(project: Project, browser: Client) -> None:
     path = f"/c/{make_conversation(project.owner).pk}/move/"
     refused = browser.post(path, {"project": "new", "name": ""}, headers={"Accept-Language": "de"})
     assert refused.status_code == 400

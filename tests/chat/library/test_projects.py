@@ -68,7 +68,7 @@ def test_project_is_created_changed_and_shown_in_the_sidebar(browser: Client) ->
         ("a" * 201, "The name of a project can have at most 200 characters."),
     ],
 )
-def test_name_that_is_blank_or_too_long_is_refused_and_the_input_stays(
+def test_project_name_that_is_blank_or_too_long_is_refused_and_the_form_keeps_the_input(
     browser: Client, owner: User, name: str, sentence: str
 ) -> None:
     created = browser.post("/projects/", {"name": name})
@@ -95,7 +95,9 @@ def test_number_of_projects_is_limited(browser: Client, owner: User) -> None:
     assert html_of(browser, "/conversations/").count('href="/projects/') == 9
 
 
-def test_lists_have_pages_that_contain_each_row_once(browser: Client, owner: User) -> None:
+def test_lists_of_projects_and_of_their_conversations_have_pages_with_each_row_once(
+    browser: Client, owner: User
+) -> None:
     names = {make_project(owner, f"Number {number:02}").name for number in range(45)}
     first = browser.get("/projects/").context
     second = browser.get("/projects/", {"after": first["more"]}).context
@@ -130,7 +132,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(browser: Client
     assert [count_queries(browser, path) for path in paths] == counts
 
 
-def test_new_conversation_of_a_project_is_in_it_and_an_empty_one_is_reused(browser: Client, owner: User) -> None:
+def test_project_gets_its_own_new_conversation_and_an_empty_one_in_it_is_reused(browser: Client, owner: User) -> None:
     project = make_project(owner)
     outside = browser.post("/c/new/").headers["Location"]
     inside = browser.post(f"{project.get_absolute_url()}conversations/").headers["Location"]
@@ -147,7 +149,7 @@ def test_new_conversation_of_a_project_is_in_it_and_an_empty_one_is_reused(brows
 # --- moves
 
 
-def test_conversation_can_be_moved_into_a_project_into_a_new_one_and_out_of_it(browser: Client, owner: User) -> None:
+def test_conversation_can_be_moved_into_an_existing_or_new_project_and_out_of_it(browser: Client, owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner, title="Cranes")
     changed_at, path = conversation.updated_at, f"/c/{conversation.pk}/move/"
     assert 'value="" checked' in html_of(browser, path)
@@ -164,7 +166,7 @@ def test_conversation_can_be_moved_into_a_project_into_a_new_one_and_out_of_it(b
     assert conversation.project is None
 
 
-def test_htmx_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
+def test_htmx_response_to_a_move_updates_the_conversation_only_if_it_is_open(browser: Client, owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner, title="Cranes")
     data = {"project": str(project.pk), "open": str(conversation.pk)}
     swaps = browser.post(f"/c/{conversation.pk}/move/", data, headers={"HX-Request": "true"}).content.decode()
@@ -201,7 +203,7 @@ def test_temporary_conversation_cannot_be_in_a_project(browser: Client, owner: U
 # --- files
 
 
-def test_files_are_added_once_and_their_number_is_limited(browser: Client, owner: User) -> None:
+def test_file_is_added_to_a_project_only_once_and_the_number_of_files_is_limited(browser: Client, owner: User) -> None:
     project = make_project(owner)
     files = [make_attachment(owner, name=f"{number}.csv") for number in range(FILES_LIMIT + 1)]
     path = f"{project.get_absolute_url()}files/"
@@ -216,7 +218,7 @@ def test_files_are_added_once_and_their_number_is_limited(browser: Client, owner
     assert browser.post(path, {}).content.decode() == "Say which file to add: attachment."
 
 
-def test_removed_file_is_deleted_unless_something_else_shows_it(owner: User) -> None:
+def test_file_removed_from_a_project_is_deleted_unless_something_else_uses_it(owner: User) -> None:
     project, other = make_project(owner), make_project(owner)
     alone, shared, sent = (make_attachment(owner, name=f"{name}.csv") for name in ("alone", "shared", "sent"))
     add_files(project, [alone, shared, sent])
@@ -229,7 +231,7 @@ def test_removed_file_is_deleted_unless_something_else_shows_it(owner: User) -> 
     assert ObjectDeletion.objects.count() == 1
 
 
-def test_files_of_a_project_survive_the_deletion_of_a_conversation_and_the_purge_of_unsent_files(owner: User) -> None:
+def test_project_file_is_not_deleted_with_a_conversation_or_with_unsent_files(owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner)
     file = make_attachment(owner)
     add_files(project, [file])
@@ -239,7 +241,7 @@ def test_files_of_a_project_survive_the_deletion_of_a_conversation_and_the_purge
     assert delete_project(project) == [file]
 
 
-def test_files_are_placed_in_the_python_session_after_those_of_questions(owner: User) -> None:
+def test_project_files_are_placed_in_the_session_after_those_of_questions_with_unique_names(owner: User) -> None:
     project, conversation = make_project(owner), make_conversation(owner)
     move_conversation(conversation, project)
     answer = make_model_message(conversation)
@@ -274,7 +276,7 @@ def test_conversation_that_leaves_a_private_project_stays_private(browser: Clien
     assert str(untouched.pk) not in path
 
 
-def test_project_is_made_private_on_its_page_and_its_conversations_show_it(browser: Client, owner: User) -> None:
+def test_project_can_be_made_private_and_pages_of_its_conversations_say_so(browser: Client, owner: User) -> None:
     project = make_project(owner)
     conversation = make_conversation(owner, project=project)
     assert "Private data" not in html_of(browser, conversation.get_absolute_url())
@@ -287,7 +289,7 @@ def test_project_is_made_private_on_its_page_and_its_conversations_show_it(brows
     assert browser.post(project.get_absolute_url(), {"private_data": "maybe"}).status_code == 400
 
 
-def test_deleted_project_leaves_its_conversations(browser: Client, owner: User) -> None:
+def test_conversations_are_kept_when_their_project_is_deleted(browser: Client, owner: User) -> None:
     project = make_project(owner)
     for title in ("Cranes", "Hidden"):
         move_conversation(make_conversation(owner, title=title), project)
@@ -316,7 +318,9 @@ def test_conversations_are_deleted_with_their_project_if_the_owner_chooses_this(
     assert Conversation.with_deleted.count() == 2
 
 
-def test_failed_deletion_leaves_the_project_and_its_conversations(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_and_its_conversations_are_kept_if_the_deletion_fails(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = make_project(owner)
     conversation = make_conversation(owner)
     turn = make_model_message(conversation, status=Turn.Status.RUNNING).turn
@@ -333,7 +337,7 @@ def test_failed_deletion_leaves_the_project_and_its_conversations(owner: User, m
     assert not turn.stop_requested
 
 
-def test_readers_of_a_link_see_nothing_of_the_project(browser: Client, owner: User) -> None:
+def test_page_of_a_share_shows_nothing_of_the_project(browser: Client, owner: User) -> None:
     project = make_project(owner, "Secret harbour", "Hidden instruction.")
     add_files(project, [make_attachment(owner, name="hidden.csv")])
     conversation = make_conversation(owner, title="Cranes")
@@ -353,7 +357,7 @@ def test_export_contains_only_the_name_of_the_project(owner: User) -> None:
     assert "Hidden" not in str(exported)
 
 
-def test_full_project_refuses_files_that_are_added_at_once(owner: User) -> None:
+def test_files_that_exceed_the_limit_of_a_project_are_all_refused(owner: User) -> None:
     project = make_project(owner)
     with pytest.raises(ProjectRefused):
         add_files(project, [make_attachment(owner) for _ in range(FILES_LIMIT + 1)])

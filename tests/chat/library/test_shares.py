@@ -122,7 +122,7 @@ def make_copy_shown(conversation: Conversation) -> Conversation:
     return conversation
 
 
-def test_files_of_other_versions_and_conversations_are_not_served(share: Share, answer: Message) -> None:
+def test_share_gives_no_access_to_files_of_other_versions_and_conversations(share: Share, answer: Message) -> None:
     other_version = Message.objects.create(
         conversation=answer.conversation, parent=answer.parent, index=answer.index, role="model", is_shown=False
     )
@@ -139,7 +139,7 @@ def test_files_of_other_versions_and_conversations_are_not_served(share: Share, 
     assert client_of().get(f"/attachments/{graph_of(answer).pk}/content/").status_code == 404
 
 
-def test_number_of_queries_for_a_file_does_not_depend_on_the_messages_that_show_it(share: Share) -> None:
+def test_number_of_queries_for_a_file_does_not_depend_on_how_many_messages_have_it(share: Share) -> None:
     conversation = share.conversation
     repeated, last = make_attachment(conversation.owner), share.last_message
     counts = []
@@ -163,7 +163,7 @@ def test_share_leaves_out_an_answer_that_is_being_written_and_its_question(answe
             Share.objects.issue(conversation)
 
 
-def test_long_share_is_read_page_by_page_with_the_same_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_share_has_pages_that_all_run_the_same_number_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     share = Share.objects.issue(make_long_conversation(messages=60))
     counts = []
     for size in (4, 20):
@@ -183,7 +183,7 @@ def test_long_share_is_read_page_by_page_with_the_same_queries(monkeypatch: pyte
     assert 'rel="prev"' not in page_of(share, "?from=-1")
 
 
-def test_pages_of_a_share_with_long_messages_are_short_and_lead_through_all_of_it(
+def test_pages_of_a_share_with_long_messages_are_short_and_together_show_all_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shared_pages, "PAGE_CHARS", 350)
@@ -244,7 +244,7 @@ def test_guessed_revoked_expired_and_deleted_links_get_the_same_response(
     assert not Attachment.objects.filter(pk=graph.pk).exists()
 
 
-def test_tokens_have_192_random_bits(share: Share) -> None:
+def test_share_tokens_have_192_random_bits(share: Share) -> None:
     assert shares_module.RANDOM_BYTES * 8 == 192
     assert re.fullmatch(r"[\w-]{32}", share.token)
     assert Share.objects.issue(share.conversation).token != share.token
@@ -260,7 +260,9 @@ def test_revoked_link_shows_no_content_even_in_browsers_that_have_loaded_it(shar
     assert reader.get(share.get_absolute_url()).status_code == 404
 
 
-def test_headers_keep_pages_and_files_out_of_indexes_caches_and_referrers(share: Share, answer: Message) -> None:
+def test_headers_forbid_indexing_caching_and_referrers_for_shared_pages_and_files(
+    share: Share, answer: Message
+) -> None:
     for path in (share.get_absolute_url(), file_url(share, graph_of(answer))):
         for method in ("get", "head"):
             response = getattr(Client(), method)(path)
@@ -280,7 +282,7 @@ def test_requests_of_readers_are_limited_by_ip_address(share: Share, settings: S
     settings.API_CALLS_PER_MINUTE = 3
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 0
     reader = Client()
-    # A header of the client does not make it somebody else.
+    # A header of the client does not change the address that is counted.
     statuses = [
         reader.get(share.get_absolute_url(), headers={"X-Forwarded-For": f"10.0.0.{number}"}).status_code
         for number in range(4)
@@ -289,7 +291,7 @@ def test_requests_of_readers_are_limited_by_ip_address(share: Share, settings: S
     assert Client(REMOTE_ADDR="192.0.2.7").get(share.get_absolute_url()).status_code == 200
 
 
-def test_each_opening_is_counted_once_and_those_of_the_owner_are_not(share: Share) -> None:
+def test_each_opening_of_a_share_is_counted_once_and_openings_by_its_owner_are_not(share: Share) -> None:
     stale = Share.objects.get(pk=share.pk)
     reader = Client()
     reader.get(share.get_absolute_url())
@@ -307,7 +309,7 @@ def test_each_opening_is_counted_once_and_those_of_the_owner_are_not(share: Shar
 # --- the owner's links
 
 
-def test_owner_can_make_list_and_revoke_links_on_pages(answer: Message) -> None:
+def test_owner_can_create_list_and_revoke_links_on_pages(answer: Message) -> None:
     client = Client()
     client.force_login(answer.conversation.owner)
     path = f"/c/{answer.conversation_id}/shares/"
@@ -334,7 +336,7 @@ def test_number_of_links_is_limited(share: Share, monkeypatch: pytest.MonkeyPatc
     assert "has 1 links already" in response.content.decode()
 
 
-def test_lists_of_links_run_the_same_queries_for_any_number_of_links(share: Share) -> None:
+def test_number_of_queries_of_a_list_of_links_does_not_depend_on_the_number_of_links(share: Share) -> None:
     client = owner_of(share)
     counts = []
     for number in (0, 5):
@@ -349,7 +351,9 @@ def test_lists_of_links_run_the_same_queries_for_any_number_of_links(share: Shar
     assert counts[0] == counts[1]
 
 
-def test_buttons_are_hidden_and_pages_answer_404_while_sharing_is_off(share: Share, settings: Settings) -> None:
+def test_share_buttons_are_hidden_and_share_pages_return_404_if_sharing_is_turned_off(
+    share: Share, settings: Settings
+) -> None:
     client = owner_of(share)
     own_pages = [
         "/shares/",
@@ -365,7 +369,7 @@ def test_buttons_are_hidden_and_pages_answer_404_while_sharing_is_off(share: Sha
     assert client.post(own_pages[1]).status_code == 404
 
 
-def test_api_can_make_list_and_revoke_links(answer: Message) -> None:
+def test_api_can_create_list_and_revoke_links(answer: Message) -> None:
     client = Client()
     client.force_login(answer.conversation.owner)
     path = f"/api/v1/conversations/{answer.conversation_id}/shares/"
@@ -391,7 +395,7 @@ def test_api_can_make_list_and_revoke_links(answer: Message) -> None:
 # --- a copy
 
 
-def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message) -> None:
+def test_reader_can_continue_with_an_own_copy_of_the_share(share: Share, answer: Message) -> None:
     Turn.objects.filter(message=answer).update(cost="1.5", endpoint="inner", usage={"total": 7}, response_id="r-1")
     Turn.objects.filter(message=answer).update(code_reason="The owner wanted it")
     make_model_message(answer.conversation, parts=[(PartKind.TEXT, "Said later.")])
@@ -416,7 +420,7 @@ def test_reader_continues_with_a_copy_of_the_share(share: Share, answer: Message
     assert client.post(path).status_code == 404
 
 
-def test_copy_of_private_data_is_private_with_the_answers_that_were_filtered(share: Share, answer: Message) -> None:
+def test_copy_of_a_private_conversation_is_private(share: Share, answer: Message) -> None:
     Conversation.objects.filter(pk=share.conversation_id).update(private_data=True)
     Turn.objects.filter(message=answer).update(private_data=True)
     copy_id = shared_copy.copy_share(Share.objects.get(pk=share.pk), owner_id=make_user().pk)
@@ -424,7 +428,7 @@ def test_copy_of_private_data_is_private_with_the_answers_that_were_filtered(sha
     assert Turn.objects.get(conversation=copy_id).private_data
 
 
-def test_copy_counts_for_the_quotas_of_the_reader(share: Share) -> None:
+def test_copy_counts_towards_the_quotas_of_the_reader(share: Share) -> None:
     client = client_of()
     Quota.objects.create(user_id=int(client.session["_auth_user_id"]), storage_mb=1, conversations_per_day=1)
     make = f"{share.get_absolute_url()}continue/"

@@ -20,13 +20,13 @@ def ids_on_wire(*contents: Content) -> list[str | None]:
     return [next(iter(part.values())).get("id") for part in parts if "text" not in part]
 
 
-def test_response_has_the_id_that_gemini_gave_to_its_call() -> None:
+def test_function_response_is_sent_with_the_id_that_gemini_gave_to_the_call() -> None:
     calls = Content(Role.MODEL, (function_call("c1", "c1"), function_call("c2", "c2")))
     responses = Content(Role.USER, (FunctionResponse("run", {}, "c1"), FunctionResponse("run", {}, "c2")))
     assert ids_on_wire(calls, responses) == ["c1", "c2", "c1", "c2"]
 
 
-def test_id_that_plotline_made_is_not_sent() -> None:
+def test_call_id_that_plotline_made_is_not_sent() -> None:
     calls = Content(Role.MODEL, (function_call("made-by-plotline"),))
     responses = Content(Role.USER, (FunctionResponse("run", {}, "made-by-plotline"),))
     assert ids_on_wire(calls, responses) == [None, None]

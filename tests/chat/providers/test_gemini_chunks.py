@@ -28,7 +28,7 @@ def decode(chunk: dict[str, Any]) -> list[StreamEvent]:
 
 
 @given(CHUNKS)
-def test_chunk_gives_the_same_events_after_the_sdk_has_read_and_written_it(chunk: dict[str, Any]) -> None:
+def test_decoder_gives_the_same_events_for_a_chunk_that_the_sdk_has_read_and_written(chunk: dict[str, Any]) -> None:
     read = types.GenerateContentResponse.model_validate(chunk)
     assert decode(chunk) == decode(read.model_dump(mode="json", by_alias=True, exclude_none=True))
 
@@ -53,7 +53,7 @@ def test_stream_gives_the_same_chunks_wherever_the_network_divides_it(
     assert parsed == chunks
 
 
-def test_space_after_the_field_name_of_an_event_is_optional() -> None:
+def test_space_after_data_colon_in_an_event_is_optional() -> None:
     parser = StreamParser()
     assert list(parser.feed(b'data:{"responseId":"a"}\n\ndata: {"responseId":"b"}\n\n')) == [
         {"responseId": "a"},
@@ -61,7 +61,7 @@ def test_space_after_the_field_name_of_an_event_is_optional() -> None:
     ]
 
 
-def test_finish_message_is_shortened_and_has_no_key_and_no_markup() -> None:
+def test_finish_message_is_shortened_and_key_and_markup_are_removed() -> None:
     message = "Malformed function call: <b>print</b>(key='secret-1')\u202e AIzaSyA12345678901234567890 " + "x y " * 200
     candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}
     [finished] = ChunkDecoder("secret-1").decode({"candidates": [candidate]})
@@ -71,7 +71,7 @@ def test_finish_message_is_shortened_and_has_no_key_and_no_markup() -> None:
     assert len(finished.message) <= REASON_LIMIT_CHARS
 
 
-def test_total_of_tokens_is_computed_if_a_gateway_leaves_it_out() -> None:
+def test_total_token_count_is_computed_if_the_response_has_none() -> None:
     [report] = ChunkDecoder().decode({"usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 3}})
     assert isinstance(report, UsageReported)
     assert report.usage == Usage(prompt=20, candidates=3, total=23)

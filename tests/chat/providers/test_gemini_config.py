@@ -113,7 +113,9 @@ TOOLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("fields", "generation"), GENERATION)
-def test_generation_config_has_only_what_the_request_sets(fields: dict[str, Any], generation: dict[str, Any]) -> None:
+def test_generation_config_has_only_the_values_that_the_request_sets(
+    fields: dict[str, Any], generation: dict[str, Any]
+) -> None:
     assert json.loads(request_body(replace(REQUEST, **fields))) == {
         "contents": [{"role": "user", "parts": [{"text": "?"}]}],
         "generationConfig": generation,
@@ -127,7 +129,7 @@ def test_request_declares_its_tools_and_functions(fields: dict[str, Any], tools:
 
 
 @pytest.mark.parametrize("budget", [0, -1, 100])
-async def test_thinking_level_beside_a_budget_is_refused_before_sending(
+async def test_request_with_both_thinking_level_and_budget_is_refused_before_it_is_sent(
     budget: int, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_events({})) as server:
@@ -139,7 +141,7 @@ async def test_thinking_level_beside_a_budget_is_refused_before_sending(
     assert server.exchanges == []
 
 
-def test_functions_beside_built_in_tools_need_the_developer_api(provider: GeminiProvider, settings: Settings) -> None:
+def test_vertex_ai_cannot_combine_functions_with_built_in_tools(provider: GeminiProvider, settings: Settings) -> None:
     capabilities = provider.capabilities("gemini-3.8-flash")
     assert (capabilities.functions, capabilities.functions_beside_built_in) == (True, True)
     settings.GOOGLE_GENAI_USE_VERTEXAI = True

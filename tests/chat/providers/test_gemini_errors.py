@@ -33,7 +33,7 @@ def error_of(code: int, message: str, access: Access) -> ProviderError:
     ("access", "expected"),
     [(DEVELOPER_API, Unauthorised), (VERTEX_WITH_KEY, Unauthorised), (VERTEX, CredentialsRefused)],
 )
-def test_error_of_refused_access_names_the_key_or_the_credentials(
+def test_refused_access_is_an_error_about_the_key_or_about_credentials_of_vertex_ai(
     code: int, access: Access, expected: type[ProviderError]
 ) -> None:
     assert type(error_of(code, "Permission denied.", access)) is expected
@@ -49,11 +49,11 @@ def test_error_of_missing_credentials_does_not_ask_for_a_key() -> None:
         assert word in sentence
 
 
-def test_other_errors_of_vertex_ai_have_the_usual_types() -> None:
+def test_unknown_model_at_vertex_ai_raises_model_not_found() -> None:
     assert type(error_of(404, "Publisher Model was not found.", VERTEX)) is ModelNotFound
 
 
-def test_refused_request_gives_its_reason_without_the_key() -> None:
+def test_notice_about_a_refused_request_quotes_the_services_reason_without_the_key() -> None:
     error = error_of(400, f"<i>Bad</i> field `x`, key {KEY}.", DEVELOPER_API)
     assert type(error) is InvalidRequest
     assert error.reason == "Bad field `x`, key [removed]."
@@ -62,7 +62,7 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
     assert notice.sentence.endswith("choose another model. The service says: “Bad field `x`, key [removed].”")
 
 
-def test_errors_of_refused_and_given_up_requests_have_a_reason() -> None:
+def test_reason_of_the_service_is_shown_only_for_errors_that_the_service_has_sent() -> None:
     assert not error_of(403, "Permission denied.", DEVELOPER_API).reason
     message = f"Out of <i>capacity</i>, key {KEY}."
     assert error_of(503, message, DEVELOPER_API).reason == "Out of capacity , key [removed]."

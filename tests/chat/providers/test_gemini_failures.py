@@ -128,7 +128,7 @@ TYPE_BY_MESSAGE = [
 
 
 @pytest.mark.parametrize(("status", "message", "expected"), TYPE_BY_MESSAGE)
-async def test_type_of_an_error_depends_on_its_message_if_the_status_says_too_little(
+async def test_type_of_an_error_depends_on_its_message_if_the_http_status_is_ambiguous(
     status: int, message: str, expected: type[ProviderError], provider: GeminiProvider, serve: Serve
 ) -> None:
     body = {"error": {"code": status, "message": message, "status": "NAME"}}
@@ -282,7 +282,7 @@ async def test_no_error_shows_the_key(provider: GeminiProvider, serve: Serve, se
         assert server.exchanges[0].headers["x-goog-api-key"] == KEY
 
 
-async def test_nothing_is_sent_without_a_key_and_without_an_emulator(
+async def test_error_says_that_gemini_is_not_configured_if_there_is_no_key_and_no_emulator(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     settings.GEMINI_EMULATED = True

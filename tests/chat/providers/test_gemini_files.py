@@ -75,7 +75,7 @@ async def test_large_file_is_stored_whole(emulated: GeminiProvider, emulator_url
     assert (file.size_bytes, file.display_name) == (len(data), "large.pdf")
 
 
-async def test_missing_file_gives_the_error_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
+async def test_reading_a_missing_stored_file_raises_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
     with pytest.raises(FileGone):
         async with emulated._clients.use() as client:
             await client.aio.files.get(name="files/absent")
@@ -102,7 +102,9 @@ def answer_upload(*states: dict[str, Any]) -> Answer:
     return answer
 
 
-async def test_upload_goes_to_the_address_of_the_settings(provider: GeminiProvider, serve: Serve) -> None:
+async def test_upload_is_sent_in_two_requests_to_the_address_in_the_settings(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async with serve(answer_upload({"state": "ACTIVE"})) as server:
         stored = await provider.upload_file(b"x" * 1000, mime_type="text/plain", name="a.txt")
     started, sent = server.exchanges
@@ -143,7 +145,7 @@ async def test_upload_fails_if_the_file_is_never_ready(
         ({"state": "ACTIVE", "uri": ""}, MalformedResponse),
     ],
 )
-async def test_upload_that_the_provider_rejects_or_reports_wrongly_is_an_error(
+async def test_upload_that_fails_at_the_provider_or_gets_an_invalid_reply_raises_an_error(
     state: dict[str, Any], expected: type[ProviderError], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_upload(state)):
@@ -185,7 +187,7 @@ async def test_cancelling_an_upload_closes_its_request(provider: GeminiProvider,
         await exchange.wait_until_closed()
 
 
-def test_account_digest_differs_for_each_key_and_address_and_shows_neither(
+def test_account_digest_is_different_for_each_key_address_and_cloud_project(
     provider: GeminiProvider, settings: Settings
 ) -> None:
     def find_account() -> str:
@@ -208,7 +210,7 @@ def test_account_digest_differs_for_each_key_and_address_and_shows_neither(
         assert int(account, 16)
 
 
-async def test_vertex_ai_answers_but_stores_no_files(
+async def test_vertex_ai_answers_requests_but_refuses_uploads_of_files(
     emulated: GeminiProvider, settings: Settings, emulator_url: str
 ) -> None:
     assert emulated.capabilities(REQUEST.model).stores_files

@@ -40,7 +40,7 @@ def answer_with_pages(*bodies: object) -> Answer:
     return answer
 
 
-async def test_models_that_generate_are_listed_from_all_pages(provider: GeminiProvider, serve: Serve) -> None:
+async def test_models_that_generate_content_are_listed_from_all_pages(provider: GeminiProvider, serve: Serve) -> None:
     first = {"models": [GENERATES, EMBEDS], "nextPageToken": "1"}
     second = {"models": [], "nextPageToken": "2"}
     async with serve(answer_with_pages(first, second, {"models": [WITHOUT_LIMITS]})) as server:
@@ -52,7 +52,7 @@ async def test_models_that_generate_are_listed_from_all_pages(provider: GeminiPr
     assert server.exchanges[0].path.partition("?")[0] == "/v1beta/models"
 
 
-async def test_models_of_vertex_are_listed_without_their_publisher(
+async def test_models_of_vertex_ai_are_listed_without_the_publisher_prefix(
     provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
@@ -70,7 +70,7 @@ async def test_empty_list_is_not_an_error(provider: GeminiProvider, serve: Serve
         assert await provider.list_models() == []
 
 
-async def test_reading_a_list_without_an_end_stops_with_an_error(
+async def test_list_of_models_without_an_end_raises_an_error_after_the_time_limit(
     provider: GeminiProvider, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LIST_LIMIT_S", 0.2)
@@ -79,7 +79,7 @@ async def test_reading_a_list_without_an_end_stops_with_an_error(
             await asyncio.wait_for(provider.list_models(), WAIT_LIMIT_S)
 
 
-async def test_failures_to_list_models_raise_provider_errors(provider: GeminiProvider, serve: Serve) -> None:
+async def test_failure_to_list_models_raises_a_provider_error(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_error(403, b'{"error": {"code": 403, "message": "no"}}')) as server:
         with pytest.raises(Unauthorised):
             await provider.list_models()

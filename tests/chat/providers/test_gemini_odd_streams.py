@@ -52,7 +52,7 @@ JSON_ONE, JSON_TWO = json.dumps(ONE).encode(), json.dumps(TWO).encode()
         b"data: 5\n\n",
     ],
 )
-async def test_complete_answer_does_not_fail_because_of_later_data(
+async def test_invalid_data_after_a_complete_answer_raises_no_error(
     rest: bytes, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(b"data: " + JSON_ONE + b"\n\ndata: " + JSON_TWO + b"\n\n" + rest)):
@@ -62,7 +62,7 @@ async def test_complete_answer_does_not_fail_because_of_later_data(
 
 
 @pytest.mark.parametrize("is_closed", [True, False], ids=["broken", "silent"])
-async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fail(
+async def test_connection_that_breaks_after_a_complete_answer_raises_no_error(
     is_closed: bool, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.PROVIDER_IDLE_LIMIT_S = 0.5
@@ -80,7 +80,7 @@ async def test_connection_that_fails_after_a_complete_answer_does_not_make_it_fa
     assert texts_of(received) == ["one", " two"]
 
 
-async def test_names_in_snake_case_and_numbers_in_other_forms_are_read(provider: GeminiProvider, serve: Serve) -> None:
+async def test_snake_case_names_and_numbers_as_strings_are_read(provider: GeminiProvider, serve: Serve) -> None:
     parts = [
         {"executable_code": {"code": "1", "language": "PYTHON"}},
         {"function_call": {"name": "f", "args": {"snake_case": {"a_b": 1}}}, "thought_signature": "c2ln"},
@@ -135,8 +135,8 @@ async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider,
     [one for one in recordings() if one.http_status == 200 and one.events and len(one.body) < SMALL_BYTES],
     ids=lambda one: one.name,
 )
-async def test_our_reader_reads_whatever_the_sdk_reads(
-    recorded: Recording, provider: GeminiProvider, serve: Serve
+async def test_plotlines_reader_reads_every_changed_stream_that_the_sdk_reads(
+    recorded: Recording, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     rng = random.Random(recorded.name)
     compared = 0

@@ -231,7 +231,7 @@ def sent_parts(*parts: Part, is_own: bool = True, role: Role = Role.MODEL) -> li
     return [part for content in sent for part in content["parts"]]
 
 
-def test_table_of_parts_has_every_kind() -> None:
+def test_test_table_has_a_row_for_every_kind_of_part() -> None:
     assert {row.kind for row in ROWS} == set(PartKind)
     assert all(row.kind is row.part.kind for row in ROWS)
 
@@ -248,12 +248,12 @@ def test_part_is_sent_back_to_its_model(row: Row) -> None:
 
 
 @each_row
-def test_part_is_sent_to_another_model_without_what_only_its_own_model_can_read(row: Row) -> None:
+def test_part_is_sent_to_another_model_without_signatures_or_is_left_out(row: Row) -> None:
     for part in (row.part, replace(row.part, provider_data={})):
         assert sent_parts(part, is_own=False) == ([] if row.sent_to_others is None else [row.sent_to_others])
 
 
-def test_fields_that_are_null_count_as_absent() -> None:
+def test_fields_that_are_null_are_treated_as_missing() -> None:
     assert part_from_wire({"text": "a", "thought": None, "functionCall": None}) == Text("a")
     assert part_from_wire({"executableCode": {"code": "1", "id": None}}) == ExecutableCode("1")
 
@@ -271,12 +271,12 @@ def test_fields_that_are_null_count_as_absent() -> None:
         {"functionCall": {"name": {}}},
     ],
 )
-def test_part_with_values_of_another_type_is_refused(wire: Mapping[str, Any]) -> None:
+def test_part_with_a_field_of_the_wrong_type_is_refused(wire: Mapping[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError, AttributeError)):
         part_from_wire(wire)
 
 
-def test_content_without_parts_to_send_is_left_out() -> None:
+def test_message_without_parts_to_send_is_left_out() -> None:
     thought, signature = Thought("hm", provider_data=SIGNED), Text("", provider_data=SIGNED)
     first, second = Content(Role.MODEL, (thought,)), Content(Role.MODEL, (thought, Text(""), signature))
     assert sent_contents(first, second) == [

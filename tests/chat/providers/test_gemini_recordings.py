@@ -47,7 +47,7 @@ METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContex
 
 
 @each_answer
-async def test_events_of_an_answer_equal_those_in_its_raw_json(
+async def test_parts_token_counts_and_finish_reason_of_an_answer_equal_its_raw_json(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):
@@ -61,7 +61,7 @@ async def test_events_of_an_answer_equal_those_in_its_raw_json(
 
 
 @each_answer
-async def test_metadata_and_identity_of_an_answer_are_reported(
+async def test_metadata_response_id_and_model_version_of_an_answer_are_reported(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer_with_body(recorded.body)):
@@ -110,7 +110,9 @@ async def test_error_inside_a_stream_is_raised_after_the_parts_before_it(
     assert recorded.error["message"] in error.detail
 
 
-async def test_blocked_prompt_gives_a_finish_and_no_error(provider: GeminiProvider, serve: Serve) -> None:
+async def test_blocked_prompt_ends_with_a_finish_reason_and_not_with_an_error(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     async with serve(answer_with_body(recording("prompt-blocked").body)):
         received, error = await read_all(provider)
     assert error is None

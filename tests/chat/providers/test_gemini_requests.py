@@ -21,7 +21,7 @@ from tests.chat.providers.conftest import REQUEST, Serve, read_all, text_chunk, 
 from tests.chat.providers.raw_server import Exchange, answer_with_events, run_server
 
 
-async def test_request_has_the_path_and_the_body_of_its_model(provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_has_the_expected_path_and_body(provider: GeminiProvider, serve: Serve) -> None:
     request = GenerateRequest(
         "gemini-x", REQUEST.contents, system_instruction="Be brief.", tools=(BuiltInTool(CODE_EXECUTION),)
     )
@@ -39,7 +39,7 @@ async def test_request_has_the_path_and_the_body_of_its_model(provider: GeminiPr
     }
 
 
-async def test_request_does_not_forbid_storage_if_the_setting_allows_it(
+async def test_request_has_no_store_field_if_the_setting_allows_storage(
     provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GEMINI_STORE = True
@@ -49,7 +49,7 @@ async def test_request_does_not_forbid_storage_if_the_setting_allows_it(
 
 
 @pytest.mark.parametrize(("protocol", "name"), [("", "serviceTier"), (INTERACTIONS_API, "service_tier")])
-async def test_request_names_the_service_tier_of_the_setting(
+async def test_request_contains_the_service_tier_in_the_settings_unless_it_is_standard(
     provider: GeminiProvider, serve: Serve, settings: Settings, protocol: str, name: str
 ) -> None:
     request = replace(REQUEST, protocol=protocol)
@@ -60,7 +60,7 @@ async def test_request_names_the_service_tier_of_the_setting(
     assert [exchange.json.get(name) for exchange in server.exchanges] == [None, "flex"]
 
 
-async def test_request_sets_no_time_limit_for_the_server(provider: GeminiProvider, serve: Serve) -> None:
+async def test_request_has_no_header_with_a_time_limit_for_the_server(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({})) as server:
         await read_all(provider)
     assert "x-server-timeout" not in server.exchanges[0].headers
@@ -79,7 +79,9 @@ async def test_next_request_uses_the_same_connection_until_the_provider_is_close
     assert texts_of(received) == ["a"]
 
 
-def test_each_event_loop_has_connections_of_its_own(provider: GeminiProvider, settings: Settings) -> None:
+def test_provider_can_be_used_from_several_event_loops_one_after_the_other(
+    provider: GeminiProvider, settings: Settings
+) -> None:
     async def ask() -> list[str]:
         async with run_server(answer_with_events(text_chunk("a"))) as server:
             settings.GOOGLE_GEMINI_BASE_URL = server.url

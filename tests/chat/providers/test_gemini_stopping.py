@@ -88,7 +88,7 @@ async def assert_closed(server: RawServer, tasks_before: set[asyncio.Task[object
 
 @pytest.mark.parametrize("stop", [cancel, close, fail])
 @pytest.mark.parametrize("answer", [one_chunk, endless])
-async def test_request_is_closed_when_the_caller_stops(
+async def test_request_is_closed_when_its_caller_is_cancelled_stops_or_fails(
     stop: Stop, answer: Callable[[Exchange], Awaitable[None]], provider: GeminiProvider, serve: Serve
 ) -> None:
     async with serve(answer) as server:
@@ -154,7 +154,7 @@ async def test_events_before_a_break_of_the_connection_are_kept(provider: Gemini
     assert received == texts
 
 
-async def test_api_has_to_wait_for_a_caller_that_does_not_read(provider: GeminiProvider, serve: Serve) -> None:
+async def test_server_has_to_wait_if_the_caller_does_not_read(provider: GeminiProvider, serve: Serve) -> None:
     is_blocked = asyncio.Event()
 
     async def answer(exchange: Exchange) -> None:

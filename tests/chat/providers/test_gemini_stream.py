@@ -18,14 +18,14 @@ HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
 """A part of a kind that neither Plotline nor the SDK knows."""
 
 
-async def test_part_of_a_kind_newer_than_the_sdk_is_kept(provider: GeminiProvider, serve: Serve) -> None:
+async def test_part_of_a_kind_unknown_to_the_sdk_is_kept(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events({"candidates": [{"content": {"parts": [HOLOGRAM]}}]})):
         received, error = await read_all(provider)
     assert (received, error) == ([PartReceived(Unsupported(provider_data={"fields": HOLOGRAM}))], None)
 
 
 @pytest.mark.parametrize("vertexai", [True, False], ids=["vertex", "developer"])
-async def test_values_newer_than_the_sdk_are_kept(
+async def test_unknown_enum_values_are_kept_as_they_were_sent(
     vertexai: bool, provider: GeminiProvider, serve: Serve, settings: Settings
 ) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI = vertexai
@@ -50,7 +50,9 @@ async def test_values_newer_than_the_sdk_are_kept(
     ]
 
 
-async def test_identity_of_a_response_is_reported_when_it_changes(provider: GeminiProvider, serve: Serve) -> None:
+async def test_response_id_and_model_version_are_reported_only_when_they_change(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     chunks = [
         {"responseId": "a"},
         {"responseId": "a", "modelVersion": "m-1"},

@@ -52,7 +52,7 @@ NEVER_SENT = [
 
 
 @pytest.mark.parametrize("vertexai", [False, True])
-def test_file_is_sent_under_a_type_that_the_api_accepts(vertexai: bool) -> None:
+def test_each_mime_type_is_mapped_to_one_that_the_api_accepts_or_to_none(vertexai: bool) -> None:
     for mime_type in SENT_UNCHANGED:
         assert accepted_type(mime_type, vertexai=vertexai) == mime_type
     for mime_type in TEXT_OF_THE_DEVELOPER_API:
@@ -63,11 +63,13 @@ def test_file_is_sent_under_a_type_that_the_api_accepts(vertexai: bool) -> None:
         assert accepted_type(mime_type, vertexai=vertexai) == ""
 
 
-def test_case_and_parameters_of_a_type_do_not_matter() -> None:
+def test_upper_case_and_parameters_of_a_mime_type_are_ignored() -> None:
     assert accepted_type("Text/CSV; charset=utf-8", vertexai=False) == "text/csv"
 
 
-def test_accepted_types_depend_on_the_api_of_the_settings(provider: GeminiProvider, settings: Settings) -> None:
+def test_vertex_ai_gets_csv_as_plain_text_and_the_developer_api_as_csv(
+    provider: GeminiProvider, settings: Settings
+) -> None:
     assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/csv"
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
     assert provider.capabilities("gemini-test").accepted_type("text/csv") == "text/plain"

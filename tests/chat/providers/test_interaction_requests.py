@@ -126,7 +126,7 @@ async def test_body_of_a_full_request_equals_the_expected_bytes(provider: Gemini
     )
 
 
-def test_fields_that_are_not_set_are_left_out() -> None:
+def test_options_that_are_not_set_are_left_out_of_the_request() -> None:
     request = GenerateRequest("m", (QUESTION,), thinking=Thinking(include_thoughts=False))
     assert json.loads(request_body(request)).keys() == {"model", "input", "stream", "store"}
     drawing = json.loads(request_body(replace(request, image_output=True, tools=(BuiltInTool(URL_CONTEXT),))))
@@ -136,7 +136,7 @@ def test_fields_that_are_not_set_are_left_out() -> None:
     assert unthinking["generation_config"] == {"thinking_level": "minimal"}
 
 
-def test_each_file_of_a_question_becomes_a_content_of_its_type() -> None:
+def test_files_of_a_question_become_image_document_or_video_content() -> None:
     files = (
         InlineData("image/png", "a.png", b"a"),
         InlineData("text/csv", "a.csv", b"b"),
@@ -173,7 +173,7 @@ def test_answer_of_another_model_is_sent_back_as_text() -> None:
     assert question["text"] == "And?"
 
 
-def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
+def test_result_of_a_failed_function_is_sent_with_is_error() -> None:
     later = replace(RESPONSE, is_error=True)
     rounds = [answer(FunctionCall("echo", {}, "f1", provider_data=CALL)), Content(Role.USER, (later,))]
     steps = steps_of(QUESTION, *rounds, *rounds)
@@ -181,7 +181,7 @@ def test_result_of_a_failed_function_has_is_error_and_ids_may_repeat() -> None:
     assert {step["call_id"] for step in steps if "call_id" in step} == {"f1"}
 
 
-def test_shortened_output_replaces_the_texts_of_its_result() -> None:
+def test_result_is_sent_back_with_the_shortened_output() -> None:
     result = CodeExecutionResult("on…", OUTCOME_OK, "c1", provider_data={"step": LIST})
     [_, step] = steps_of(QUESTION, answer(result, InlineData("image/png", "", b"png", provider_data={"place": 1})))
     assert [one.get("text") for one in step["result"]] == ["on…", None]
@@ -189,26 +189,28 @@ def test_shortened_output_replaces_the_texts_of_its_result() -> None:
     assert without_image["result"] == [{"type": "text", "text": "on…"}]
 
 
-def test_state_follows_the_question_if_there_is_no_result() -> None:
+def test_session_state_follows_the_question_if_there_is_no_function_result() -> None:
     [question] = steps_of(QUESTION, state="x = 1")
     assert [one["text"] for one in question["content"]] == ["Draw.", "x = 1"]
 
 
 @pytest.mark.parametrize("account", ["/v1beta1", "/gateway/v1/projects/p/locations/global"])
-def test_url_differs_from_that_of_a_model_only_at_its_end(account: str) -> None:
+def test_url_for_interactions_is_made_from_the_url_for_a_model(account: str) -> None:
     of_model = "/publishers/google/models/m" if "projects" in account else "/models/m"
     url = URL(f"https://example.org{account}{of_model}:streamGenerateContent?alt=sse")
     assert str(interactions_url(url)) == f"https://example.org{account}/interactions"
 
 
-async def test_name_of_a_model_may_hold_a_slash(provider: GeminiProvider, serve: Serve) -> None:
+async def test_name_of_a_model_may_contain_a_slash(provider: GeminiProvider, serve: Serve) -> None:
     async with serve(answer_with_events(completed())) as server:
         await read_all(provider, GenerateRequest("tunedModels/m", (QUESTION,), protocol=INTERACTIONS_API))
         exchange = await server.next_request()
     assert (exchange.path, exchange.json["model"]) == ("/v1beta/interactions", "tunedModels/m")
 
 
-async def test_vertex_ai_with_a_key_is_refused(provider: GeminiProvider, settings: Settings) -> None:
+async def test_vertex_ai_with_a_key_does_not_support_the_interactions_api(
+    provider: GeminiProvider, settings: Settings
+) -> None:
     settings.GOOGLE_GENAI_USE_VERTEXAI, settings.GOOGLE_CLOUD_PROJECT = True, ""
     received, error = await read_all(provider, GenerateRequest("m", (QUESTION,), protocol=INTERACTIONS_API))
     assert (received, error and error.code) == ([], "protocol_unavailable")

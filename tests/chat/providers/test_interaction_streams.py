@@ -147,14 +147,16 @@ async def test_type_of_an_http_error_depends_on_its_status_and_message(provider:
         assert (received, error and error.code) == ([], code)
 
 
-async def test_identity_and_citations_of_files_are_reported(provider: GeminiProvider, serve: Serve) -> None:
+async def test_response_id_file_citations_and_continuation_token_are_reported(
+    provider: GeminiProvider, serve: Serve
+) -> None:
     found = list(decoded([CREATED, *STREAMS["citations"]]))
     assert found[0] == ResponseIdentified("", "gemini-test")
     assert MetadataReported("annotations", [FILE_CITATION]) in found
     assert MetadataReported("continuationToken", "dG9rZW4=") in decoded(STREAMS["continuation"])
 
 
-async def test_finish_of_a_refused_answer_has_the_reason() -> None:
+async def test_refused_answer_finishes_with_the_services_reason_and_message() -> None:
     [finished] = [event for event in decoded(STREAMS["withheld"]) if isinstance(event, Finished)]
     assert (finished.reason, finished.message) == ("safety", "Not this.")
 
@@ -163,7 +165,7 @@ async def test_finish_of_a_refused_answer_has_the_reason() -> None:
     ("word", "finish"),
     [("other", Finish.BLOCKED), ("image_safety", Finish.IMAGE_SAFETY), ("escalation", Finish.ESCALATION)],
 )
-async def test_each_finish_reason_of_google_is_known(word: str, finish: Finish) -> None:
+async def test_error_codes_such_as_image_safety_are_mapped_to_finish_reasons(word: str, finish: Finish) -> None:
     [finished] = [
         event for event in decoded([completed("failed", errors=[{"code": word}])]) if isinstance(event, Finished)
     ]
@@ -178,7 +180,7 @@ async def test_error_of_a_failed_step_has_its_code_and_its_message(provider: Gem
 
 
 @each_answer
-async def test_stream_that_is_cut_keeps_what_came_before(
+async def test_text_before_a_cut_of_the_stream_is_kept(
     recorded: Recording, provider: GeminiProvider, serve: Serve
 ) -> None:
     offsets = random.Random(recorded.name).sample(range(len(recorded.body)), 3)
@@ -222,12 +224,12 @@ def check_mutations(number: int) -> None:
             steps_sent(parts_of(decoded(events)))
 
 
-def test_changed_streams_never_break_the_reader() -> None:
+def test_randomly_changed_streams_raise_only_provider_errors() -> None:
     check_mutations(300)
 
 
 @pytest.mark.drill
-def test_thousands_of_changed_streams_never_break_the_reader() -> None:
+def test_thousands_of_randomly_changed_streams_raise_only_provider_errors() -> None:
     check_mutations(MUTATIONS)
 
 

@@ -32,13 +32,13 @@ def as_the_sdk_writes(body: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def test_sdk_reads_and_writes_the_same_request() -> None:
+def test_request_is_unchanged_after_the_sdk_has_read_and_written_it() -> None:
     body = json.loads(request_body(full_request()))
     assert as_the_sdk_writes(body) == body
 
 
 @pytest.mark.parametrize("name", names_in(interactions.Step))
-def test_each_type_of_step_is_read_and_sent_back(name: str) -> None:
+def test_each_step_type_of_the_sdk_is_read_and_sent_back(name: str) -> None:
     known: dict[str, JSONObject] = {
         "thought": {"signature": "dA=="},
         "model_output": {"content": [{"type": "text", "text": "One."}]},
@@ -55,7 +55,7 @@ def test_each_type_of_step_is_read_and_sent_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names_in(interactions.StepDeltaData))
-def test_each_type_of_delta_belongs_to_a_step(name: str) -> None:
+def test_each_delta_type_of_the_sdk_is_read(name: str) -> None:
     delta = (
         {"type": name, "data": "YQ==", "mime_type": "image/png"} if name in MEDIA else {"type": name, "text": "One."}
     )
@@ -68,7 +68,7 @@ def test_each_type_of_delta_belongs_to_a_step(name: str) -> None:
     assert is_shown or name in ("thought_summary", "thought_signature", "text_annotation_delta")
 
 
-def test_each_status_of_an_interaction_is_handled() -> None:
+def test_each_interaction_status_of_the_sdk_is_handled_except_budget_exceeded() -> None:
     known = get_args(get_args(interactions.InteractionStatus)[0])
     assert set(known) - CUT - FINISHES.keys() - {FAILED} == {"budget_exceeded"}
     assert FINISHES["idle"] is Finish.STOP

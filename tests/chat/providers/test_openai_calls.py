@@ -88,23 +88,23 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_two_calls_are_read_from_every_form_of_servers(form: str) -> None:
+def test_two_calls_are_read_in_the_format_of_each_kind_of_server(form: str) -> None:
     calls = calls_in(events_of(FORMS[form]))
     assert [(call.name, call.arguments, call.call_id) for call in calls] == [("f", {"x": 1}, "a"), ("g", {"y": 2}, "b")]
 
 
-def test_calls_without_ids_and_indexes_are_separated_by_their_names() -> None:
+def test_repeated_name_begins_a_new_call_if_pieces_have_no_id_and_no_index() -> None:
     chunks = [piece(name="f", arguments='{"x"'), piece(arguments=": 1}"), piece(name="f", arguments='{"x": 2}')]
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 2}]
 
 
-def test_another_name_begins_another_call_even_without_arguments_before_it() -> None:
+def test_different_name_begins_a_new_call_even_if_the_first_call_has_no_arguments() -> None:
     calls = calls_in(events_of([piece(index=0, name="f"), piece(index=0, name="g", arguments='{"x": 1}')]))
     assert [(call.name, call.arguments) for call in calls] == [("f", {}), ("g", {"x": 1})]
 
 
 @pytest.mark.parametrize("index", [0, None])
-def test_repeated_id_never_begins_another_call(index: int | None) -> None:
+def test_piece_with_a_repeated_id_continues_its_call(index: int | None) -> None:
     chunks = [
         piece(index=index, id="q", name="n", arguments='{"a": 1}'),
         piece(index=index, id="q", name="n", arguments=""),
@@ -113,7 +113,7 @@ def test_repeated_id_never_begins_another_call(index: int | None) -> None:
 
 
 @pytest.mark.parametrize("pieces", [["{", *["}"] * 10_000], ['{"x": "', *["}"] * 10_000], ["{}x", *["}"] * 10_000]])
-def test_arguments_are_parsed_at_most_four_times_if_each_piece_has_the_name(
+def test_arguments_are_parsed_at_most_four_times_if_each_piece_repeats_the_name(
     monkeypatch: pytest.MonkeyPatch, pieces: list[str]
 ) -> None:
     parsed: list[int] = []
@@ -164,17 +164,17 @@ def test_calls_whose_pieces_all_have_the_same_name_and_no_id_are_separated(
     assert [call.arguments for call in calls_in(events_of(chunks))] == arguments
 
 
-def test_indexes_may_be_strings() -> None:
+def test_indexes_of_calls_may_be_strings() -> None:
     chunks = [piece(index=one, id=one, name="f", arguments=text) for text in ('{"x"', ": 1}") for one in ("0", "1")]
     assert [call.arguments for call in calls_in(events_of(chunks))] == [{"x": 1}, {"x": 1}]
 
 
-def test_arguments_that_are_nested_deeply_are_not_used() -> None:
+def test_deeply_nested_arguments_are_treated_as_invalid() -> None:
     deep = '{"a": ' + "[" * 300 + "]" * 300 + "}"
     assert calls_in(events_of([piece("stop", id="a", name="f", arguments=deep)]))[0].arguments is None
 
 
-def test_size_of_data_that_are_sent_back_is_limited() -> None:
+def test_size_of_unknown_fields_that_are_kept_to_be_sent_back_is_limited() -> None:
     with pytest.raises(ValueError, match="too much"):
         events_of(piece(index=0, id="a", name="f", extra="x" * 1_000_000) for _ in range(5))
 
@@ -194,7 +194,7 @@ def test_size_of_the_ids_of_calls_is_limited() -> None:
     size=st.integers(1, 9),
     data=st.data(),
 )
-def test_arguments_are_the_same_however_they_are_divided(
+def test_arguments_are_the_same_however_they_are_divided_into_chunks(
     arguments: dict[str, str], size: int, data: st.DataObject
 ) -> None:
     whole = json.dumps(arguments, ensure_ascii=data.draw(st.booleans()))
@@ -206,7 +206,7 @@ def test_arguments_are_the_same_however_they_are_divided(
 @pytest.mark.parametrize(
     ("arguments", "finish"), [('{"code": "pri', "length"), ("", "length"), ("[1]", "stop"), ("x", "stop")]
 )
-def test_arguments_that_are_cut_or_no_object_are_kept_but_not_used(arguments: str, finish: str) -> None:
+def test_incomplete_or_invalid_arguments_are_kept_as_raw_text_and_not_used(arguments: str, finish: str) -> None:
     [call] = calls_in(events_of([piece(finish, id="a", name="f", arguments=arguments)]))
     assert call.arguments is None
     assert call.provider_data.get("raw_arguments", "") == arguments
@@ -223,11 +223,11 @@ def test_response_with_too_many_calls_is_refused() -> None:
         events_of(piece(index=index, id=str(index), name="f", arguments="{}") for index in range(CALLS_LIMIT + 1))
 
 
-def test_ordinary_code_in_text_is_no_call() -> None:
+def test_code_block_in_the_text_is_not_treated_as_a_call() -> None:
     assert finish_of(events_of([text("```python\nprint(1)\n```", "stop")])) is Finish.STOP
 
 
-def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
+def test_metadata_and_token_counts_that_each_chunk_repeats_are_reported_once() -> None:
     chunk = {"id": "1", "model": "m", "system_fingerprint": "fp", "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
     events = events_of([chunk | text("a"), chunk | text("b")])
     assert [type(event) for event in events].count(MetadataReported) == 1
@@ -266,19 +266,19 @@ def test_reports_that_each_chunk_repeats_are_passed_on_once() -> None:
         ({"prompt_tokens": float("inf"), "completion_tokens": float("nan"), "total_tokens": -1}, Usage()),
     ],
 )
-def test_usage_counts_each_token_once(wire: dict[str, Any], usage: Usage) -> None:
+def test_reasoning_tokens_are_not_counted_twice(wire: dict[str, Any], usage: Usage) -> None:
     [event] = [event for event in events_of([{"usage": wire, "choices": []}]) if isinstance(event, UsageReported)]
     assert event.usage == usage
 
 
-def test_reasoning_details_become_a_thought_beside_the_answer() -> None:
+def test_reasoning_details_become_a_thought_before_the_answer_text() -> None:
     delta = {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "index": 0}], "content": "4"}
     parts = [event.part for event in events_of([{"choices": [{"delta": delta}]}]) if isinstance(event, PartReceived)]
     texts = [(type(part), part.text) for part in parts if isinstance(part, Text | Thought) and part.text]
     assert texts == [(Thought, "hm"), (Text, "4")]
 
 
-def test_reasoning_that_is_sent_back_is_joined_from_its_pieces() -> None:
+def test_pieces_of_reasoning_details_are_joined_to_be_sent_back() -> None:
     pieces: list[dict[str, Any]] = [
         {"type": "reasoning.text", "index": 0, "text": "a", "signature": None},
         {"type": "reasoning.text", "index": 0, "text": "b"},
@@ -317,7 +317,7 @@ def test_pieces_of_a_reasoning_detail_are_joined_only_at_the_end() -> None:
     ]
 
 
-def test_repeated_fields_of_a_reasoning_detail_count_once_for_the_limit() -> None:
+def test_field_that_each_piece_of_a_reasoning_detail_repeats_counts_once_towards_the_limit() -> None:
     events = events_of(detail(index=0, type="reasoning.text", format="f" * 1_000, data="x") for _ in range(5_000))
     assert any(isinstance(event, PartReceived) and event.part.provider_data for event in events)
 
@@ -337,7 +337,7 @@ def test_long_texts_and_lists_in_the_metadata_of_a_server_are_cut() -> None:
     assert [len(event.sources) for event in events if isinstance(event, SourcesReported)] == [SOURCES_LIMIT]
 
 
-def test_address_that_is_too_long_is_no_source() -> None:
+def test_citation_with_a_too_long_url_is_left_out() -> None:
     events = events_of([{"citations": ["https://e.example/" + "x" * 10_000, "https://e.example"]}])
     [report] = [event for event in events if isinstance(event, SourcesReported)]
     assert [source.url for source in report.sources] == ["https://e.example"]
@@ -370,7 +370,7 @@ def test_address_that_is_too_long_is_no_source() -> None:
         max_leaves=20,
     )
 )
-def test_values_of_unexpected_types_are_ignored(chunk: object) -> None:
+def test_chunk_with_values_of_unexpected_types_raises_no_error(chunk: object) -> None:
     if isinstance(chunk, dict):
         events_of([chunk])
 
@@ -387,7 +387,7 @@ def test_values_of_unexpected_types_are_ignored(chunk: object) -> None:
         ("length", ["max_tokens"], Finished(Finish.LENGTH, "length")),
     ],
 )
-def test_word_of_the_service_behind_a_server_is_kept_if_the_answer_is_not_complete(
+def test_finish_reason_of_the_upstream_service_is_kept_if_the_answer_is_incomplete(
     reason: str, native: JSON, finished: Finished
 ) -> None:
     chunk = text("I compute it.", reason)
@@ -396,7 +396,7 @@ def test_word_of_the_service_behind_a_server_is_kept_if_the_answer_is_not_comple
     assert not any(isinstance(delta, ErrorInStream) for delta in deltas_of(chunk))
 
 
-def test_error_that_ends_an_answer_names_the_word_of_the_service_behind_the_server() -> None:
+def test_error_that_ends_an_answer_contains_the_finish_reason_of_the_upstream_service() -> None:
     chunk = text("Par", "error")
     chunk["choices"][0]["native_finish_reason"] = "OVERHEATED"
     *_, error = deltas_of(chunk)

@@ -63,7 +63,7 @@ def garbage_collected_generators() -> Iterator[list[str]]:
         ["text", "no-json-in-an-event", "error-in-data", "page-of-html", "reset", "error-as-event", "http-busy"], 3
     ),
 )
-async def test_no_generator_is_left_to_the_garbage_collector(
+async def test_all_generators_are_closed_when_an_answer_ends_or_fails(
     openai_provider: OpenAICompatibleProvider, model: str
 ) -> None:
     with garbage_collected_generators() as collected:
@@ -100,7 +100,7 @@ async def test_request_to_a_silent_server_ends_at_the_time_limit(
     await wait_until_async(entry.closed.is_set)
 
 
-async def test_key_is_sent_and_never_shown(
+async def test_key_is_sent_and_never_shown_in_an_error(
     stand_in: StandInServer, openai_provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strict = OpenAICompatibleProvider("openai")
@@ -119,7 +119,7 @@ REFUSED = [(server, mistake) for server, table in TABLES.items() for mistake in 
 
 
 @pytest.mark.parametrize(("profile", "mistake"), REFUSED)
-async def test_refusal_has_the_same_error_code_at_every_server(
+async def test_same_mistake_gives_the_same_error_code_for_every_kind_of_server(
     openai_provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, profile: str, mistake: str
 ) -> None:
     if mistake == "key":
@@ -147,7 +147,7 @@ async def test_models_that_a_server_lists_are_returned(openai_provider: OpenAICo
         ("llamacpp", "text", ModelFacts(32768, functions=True, images=True)),
     ],
 )
-async def test_server_is_asked_about_the_model_before_its_first_answer(
+async def test_facts_about_a_model_are_requested_from_its_server_before_the_first_answer(
     openai_provider: OpenAICompatibleProvider, profile: str, model: str, facts: ModelFacts
 ) -> None:
     async with aclosing(OpenAICompatibleProvider(profile)) as provider:

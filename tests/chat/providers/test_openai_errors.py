@@ -56,7 +56,7 @@ def error_of(status: int | None, body: str, **headers: str) -> ProviderError:
         ("", ""),
     ],
 )
-def test_message_of_an_error_is_read_in_every_form_of_servers(body: str, message: str) -> None:
+def test_message_of_an_error_is_read_from_the_format_of_each_kind_of_server(body: str, message: str) -> None:
     assert report_of_body(body.encode(), "application/json").message == message
 
 
@@ -95,7 +95,7 @@ def test_refused_request_gives_its_reason_without_the_key() -> None:
         (None, {"message": "slow down", "code": 429}, RateLimited),
     ],
 )
-def test_status_and_body_decide_the_type_of_an_error(
+def test_type_of_an_error_depends_on_http_status_and_body(
     status: int | None, error: dict[str, Any], expected: type[ProviderError]
 ) -> None:
     assert type(error_of(status, json.dumps({"error": error}))) is expected
@@ -109,7 +109,9 @@ def test_status_and_body_decide_the_type_of_an_error(
         ("text/html\u202e my diary", "an invalid content type"),
     ],
 )
-def test_error_of_a_body_that_is_not_json_gives_its_size_and_type(content_type: str, named: str) -> None:
+def test_error_about_a_body_that_is_not_json_contains_its_size_and_type_but_no_text_of_it(
+    content_type: str, named: str
+) -> None:
     body = b"<p>You wrote: my diary, which exceeds the context length</p>"
     error = provider_error(report_of_body(body, content_type), status=400, headers={}, api_key=KEY)
     assert error.detail == f"400 The body is not JSON: {len(body)} bytes, {named}."
@@ -117,11 +119,11 @@ def test_error_of_a_body_that_is_not_json_gives_its_size_and_type(content_type: 
 
 
 @pytest.mark.parametrize("code", [1302, 0, -1, True, 10**30])
-def test_code_that_is_no_http_status_is_not_stored_as_the_status(code: int) -> None:
+def test_error_code_that_is_not_an_http_status_is_not_stored_as_status(code: int) -> None:
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": code}})).status is None
 
 
-def test_error_inside_a_stream_has_the_status_that_it_names() -> None:
+def test_error_inside_a_stream_has_the_http_status_in_its_code_field() -> None:
     assert error_of(None, json.dumps({"error": {"message": "No.", "code": 503}})).status == 503
 
 
@@ -224,7 +226,7 @@ def test_refusal_of_a_parameter_gives_facts_about_the_model(
         (401, "tools are not supported", Unauthorised),
     ],
 )
-def test_type_of_a_refusal_depends_on_whether_tools_are_refused(
+def test_only_a_refusal_of_all_tools_raises_tools_unsupported(
     status: int, message: str, expected: type[ProviderError]
 ) -> None:
     error = provider_error(report_of({"error": {"message": message}}), status=status, headers={}, api_key="")
@@ -245,17 +247,17 @@ def test_type_of_a_refusal_depends_on_whether_tools_are_refused(
         (429, "unsupported temperature"),
     ],
 )
-def test_refusals_for_other_reasons_give_no_facts(status: int, message: str) -> None:
+def test_refusal_that_is_not_about_a_parameter_of_the_request_gives_no_facts(status: int, message: str) -> None:
     assert facts_after_refusal(status, "", message, BODY, ModelFacts()) is None
 
 
-def test_request_is_not_repeated_without_any_token_limit() -> None:
+def test_refusal_of_both_token_limit_parameters_gives_no_new_facts() -> None:
     known = ModelFacts(refuses=frozenset({"max_tokens"}))
     body = {**BODY, "max_completion_tokens": 5}
     assert facts_after_refusal(400, "", "'max_completion_tokens' is not supported", body, known) is None
 
 
-def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> None:
+def test_message_of_a_validation_error_omits_the_input_that_it_repeats() -> None:
     detail: JSON = {
         "type": "extra_forbidden",
         "loc": ["body", "stream_options"],
@@ -269,12 +271,12 @@ def test_error_of_a_validator_is_read_without_the_input_that_it_repeats() -> Non
     assert facts == ModelFacts(refuses=frozenset({"stream_options"}))
 
 
-def test_refusal_that_is_already_known_changes_no_facts() -> None:
+def test_refusal_that_is_already_known_gives_no_new_facts() -> None:
     known = ModelFacts(demands=frozenset({REASONING}))
     assert facts_after_refusal(400, "", "reasoning_content must be passed back to the API", BODY, known) is None
 
 
-def test_refusal_of_images_changes_facts_only_once() -> None:
+def test_refusal_of_images_changes_the_facts_only_once() -> None:
     message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
     facts = facts_after_image_refusal(500, message, ModelFacts())
     assert facts == ModelFacts(images=False)

@@ -82,7 +82,7 @@ async def fail(provider: OpenAICompatibleProvider) -> ProviderError:
     return answer.error
 
 
-async def test_only_needed_headers_are_sent(
+async def test_headers_from_environment_variables_of_the_openai_sdk_are_not_sent(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ORG_ID", "PROJECT_ID", "ADMIN_KEY"):
@@ -146,7 +146,7 @@ async def test_compressed_answer_is_refused_without_reading_it(
 
 
 @pytest.mark.parametrize(("status", "error_type"), [(400, InvalidRequest), (429, RateLimited)])
-async def test_type_of_a_compressed_error_depends_on_its_status(
+async def test_compressed_error_is_classified_by_its_http_status(
     server: RawServer, provider: OpenAICompatibleProvider, status: int, error_type: type[ProviderError]
 ) -> None:
     server.answer = partial(answer_compressed, status=status)
@@ -179,7 +179,7 @@ async def break_off(exchange: Exchange) -> None:
 
 
 @pytest.mark.parametrize("answer", [answer_compressed, answer_with_html, answer_endlessly, break_off])
-async def test_error_after_the_headers_has_the_status_of_the_response(
+async def test_error_in_a_response_body_has_the_http_status_of_the_response(
     server: RawServer, provider: OpenAICompatibleProvider, answer: Callable[[Exchange], Awaitable[None]]
 ) -> None:
     server.answer = answer
@@ -197,7 +197,7 @@ async def test_compressed_list_is_refused_without_reading_it(
     assert "compressed" in caught.value.detail
 
 
-async def test_model_stays_unknown_if_the_list_is_compressed(server: RawServer) -> None:
+async def test_model_has_no_facts_if_the_server_compresses_its_description(server: RawServer) -> None:
     server.answer = answer_compressed
     clients, endpoint = Clients(), Endpoint("e", f"{server.url}/v1", KEY)
     assert await probe(clients, endpoint, "m", ModelFacts()) == ModelFacts(is_probed=True)
@@ -217,7 +217,7 @@ async def test_body_with_the_content_encoding_identity_is_read(
     assert (read.error, read.content().text) == (None, "a")
 
 
-async def test_cookies_are_not_kept(
+async def test_cookies_of_a_server_are_not_sent_back(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions: list[aiohttp.ClientSession] = []
@@ -243,7 +243,7 @@ async def test_cookies_are_not_kept(
     assert not any("cookie" in exchange.headers for exchange in server.exchanges)
 
 
-async def test_other_tasks_run_while_tiny_pieces_are_read(
+async def test_other_tasks_run_while_a_body_of_many_tiny_pieces_is_read(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, most = 0, 0
@@ -307,7 +307,7 @@ async def test_endless_list_is_read_only_up_to_a_limit(server: RawServer, provid
     "content_type", ["text/html", "text/plain; charset=hex", "application/json", "text/event-stream"]
 )
 @pytest.mark.parametrize("status", [200, 400, 502])
-async def test_key_that_a_server_repeats_is_never_kept(
+async def test_error_detail_never_contains_a_key_that_the_server_repeats(
     server: RawServer, provider: OpenAICompatibleProvider, status: int, content_type: str
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -319,7 +319,7 @@ async def test_key_that_a_server_repeats_is_never_kept(
     assert KEY not in (await fail(provider)).detail
 
 
-async def test_key_in_the_error_about_a_malformed_call_is_masked(
+async def test_key_in_the_message_about_a_malformed_call_is_removed(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -348,7 +348,7 @@ async def test_error_has_no_characters_that_databases_cannot_store(
 
 
 @pytest.mark.parametrize("key", ["abc\ndef", "“abc”"])
-async def test_error_says_that_the_key_cannot_be_sent(
+async def test_key_with_characters_that_a_header_cannot_hold_raises_not_configured(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setattr(OneEndpoint, "endpoint", replace(OneEndpoint.endpoint, api_key=key))
@@ -375,7 +375,7 @@ async def answer_honestly(exchange: Exchange) -> None:
 
 
 @pytest.mark.parametrize(("before", "is_answered"), [(20, True), (100_000, False)])
-async def test_informational_responses_without_end_are_not_read(
+async def test_too_many_informational_responses_end_the_answer_with_an_error(
     server: RawServer, provider: OpenAICompatibleProvider, before: int, is_answered: bool
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -391,7 +391,7 @@ async def test_informational_responses_without_end_are_not_read(
 
 
 @pytest.mark.parametrize("rest", [b"zz\r\n", b"0" * 400_000, b"0\r\n" + b"a: b\r\n" * 1000])
-async def test_body_that_is_no_http_ends_the_answer_at_once(
+async def test_broken_chunked_encoding_ends_the_answer_with_an_error_at_once(
     server: RawServer, provider: OpenAICompatibleProvider, rest: bytes
 ) -> None:
     is_read = asyncio.Event()
@@ -415,7 +415,7 @@ async def test_body_that_is_no_http_ends_the_answer_at_once(
 
 
 @pytest.mark.parametrize("number", [1, 400])
-async def test_text_before_a_body_breaks_is_read(
+async def test_text_before_broken_chunked_encoding_is_read(
     server: RawServer, provider: OpenAICompatibleProvider, number: int
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -430,7 +430,7 @@ async def test_text_before_a_body_breaks_is_read(
     assert read.content().text == "a" * number
 
 
-async def test_responses_without_a_request_end_the_connection(
+async def test_connection_is_closed_if_the_server_sends_responses_without_requests(
     server: RawServer, provider: OpenAICompatibleProvider
 ) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -444,7 +444,7 @@ async def test_responses_without_a_request_end_the_connection(
         assert server.connections == number
 
 
-async def test_type_of_an_error_that_arrives_slowly_depends_on_its_status(
+async def test_error_whose_body_does_not_arrive_is_classified_by_its_http_status(
     server: RawServer, provider: OpenAICompatibleProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(exchange: Exchange) -> None:

@@ -36,7 +36,7 @@ def request_with_known(provider: OpenAICompatibleProvider, reads: list[str]) -> 
     return request
 
 
-async def test_facts_are_not_read_again_if_the_request_has_them(
+async def test_facts_are_not_read_again_if_the_request_contains_them(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     EndpointsInMemory.known[PLACE] = ModelFacts(is_probed=True)
@@ -53,7 +53,7 @@ async def test_facts_are_read_if_the_request_does_not_have_them(
     assert reads == ["text"]
 
 
-async def test_facts_that_were_stored_meanwhile_are_kept(
+async def test_facts_that_were_stored_during_the_request_are_not_overwritten(
     openai_provider: OpenAICompatibleProvider, reads: list[str]
 ) -> None:
     request = request_with_known(openai_provider, reads)

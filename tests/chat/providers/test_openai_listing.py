@@ -39,7 +39,7 @@ from chat.vocabulary.parts import JSON
         ({"id": "a", "context_window": "big", "input_modalities": 3}, (None, None, None)),
     ],
 )
-def test_list_of_models_is_read_in_every_form_of_servers(
+def test_list_of_models_is_read_in_the_format_of_each_kind_of_server(
     entry: JSON, expected: tuple[int | None, bool | None, bool | None]
 ) -> None:
     [model] = listed_models({"data": [entry, None, {"id": 3}]})
@@ -49,17 +49,17 @@ def test_list_of_models_is_read_in_every_form_of_servers(
     assert facts.refuses == {"temperature"}
 
 
-def test_models_that_write_no_text_are_left_out() -> None:
+def test_models_that_do_not_generate_text_are_left_out_of_the_list() -> None:
     entries: JSON = [{"id": "embed", "capabilities": {"completion_chat": False}}, {"id": "chat"}]
     assert [model.name for model in listed_models({"data": entries})] == ["chat"]
 
 
 @pytest.mark.parametrize("value", [None, {}, [], "x", {"data": None}, {"data": {"id": "a"}}])
-def test_json_that_is_no_list_of_models_gives_no_models(value: JSON) -> None:
+def test_json_that_is_not_a_list_of_models_gives_no_models(value: JSON) -> None:
     assert listed_models(value) == []
 
 
-def test_answers_of_servers_about_one_model_are_read() -> None:
+def test_facts_about_one_model_are_read_from_ollama_llamacpp_and_lm_studio() -> None:
     nothing = ModelFacts()
     assert facts_of_ollama({"capabilities": ["completion", "tools"]}, nothing) == ModelFacts(
         functions=True, images=False
@@ -96,5 +96,5 @@ def test_answers_of_servers_about_one_model_are_read() -> None:
         ("https://models.example.org/v1", "deepseek", "deepseek"),
     ],
 )
-def test_dialect_is_recognised_by_the_address(base_url: str, dialect: str, name: str) -> None:
+def test_dialect_is_recognised_by_the_host_of_the_address(base_url: str, dialect: str, name: str) -> None:
     assert dialect_name(Endpoint("e", base_url, dialect=dialect)) == name

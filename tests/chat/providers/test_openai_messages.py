@@ -52,7 +52,7 @@ def messages_of(*contents: Content, dialect: Dialect = GENERIC, **facts: Any) ->
     return messages
 
 
-def test_question_and_answer_are_plain_strings() -> None:
+def test_content_of_text_questions_and_answers_is_a_plain_string() -> None:
     assert messages_of(user(Text("1+1?")), model(Text("2")), user(Text("And 2+2?"))) == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "1+1?"},
@@ -66,7 +66,7 @@ def test_instruction_is_in_the_question_if_the_system_role_is_refused() -> None:
     assert message == {"role": "user", "content": "Be brief.\n\n1+1?"}
 
 
-def test_calls_are_answered_directly_after_their_message() -> None:
+def test_function_results_directly_follow_the_message_with_their_calls() -> None:
     calls = [FunctionCall("f", {"x": number}, str(number), provider_data={"id": f"call_{number}"}) for number in (1, 2)]
     responses = [FunctionResponse("f", {"y": number}, str(number)) for number in (1, 2)]
     written = messages_of(user(Text("a")), model(Text("I look."), *calls), user(*responses), model(Text("b")))
@@ -77,7 +77,7 @@ def test_calls_are_answered_directly_after_their_message() -> None:
     assert json.loads(written[3]["content"]) == {"y": 1}
 
 
-def test_arguments_that_are_no_object_are_sent_back_as_an_empty_object() -> None:
+def test_invalid_arguments_are_sent_back_as_an_empty_object() -> None:
     call = FunctionCall("f", None, "1", provider_data={"raw_arguments": "{broken"})
     written = messages_of(user(Text("a")), model(call), user(FunctionResponse("f", {}, "1")))
     assert written[2]["content"] is None
@@ -85,12 +85,12 @@ def test_arguments_that_are_no_object_are_sent_back_as_an_empty_object() -> None
 
 
 @pytest.mark.parametrize(("name", "sent"), [("a.b c", "a_b_c"), ("", "unnamed"), ("x" * 99, "x" * 64)])
-def test_name_that_no_server_takes_is_changed(name: str, sent: str) -> None:
+def test_function_name_that_servers_would_refuse_is_changed_before_it_is_sent(name: str, sent: str) -> None:
     written = messages_of(user(Text("a")), model(FunctionCall(name, {}, "1")), user(FunctionResponse(name, {}, "1")))
     assert written[2]["tool_calls"][0]["function"]["name"] == sent
 
 
-def test_ids_that_a_server_repeats_are_unique_in_a_request() -> None:
+def test_call_ids_that_a_server_repeats_are_unique_in_a_request() -> None:
     exchange = [
         model(FunctionCall("f", {}, "a", provider_data={"id": "0"})),
         user(FunctionResponse("f", {}, "a"), Text("again")),
@@ -144,30 +144,30 @@ def test_code_of_another_provider_becomes_text_and_its_graph_an_image() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "verb"), [(OUTCOME_FAILED, "failed"), ("OUTCOME_OF_TOMORROW", "ended")])
-def test_code_is_described_as_failed_only_if_the_outcome_is_known(outcome: str, verb: str) -> None:
+def test_code_is_described_as_failed_only_if_the_outcome_is_failed(outcome: str, verb: str) -> None:
     answer = model(ExecutableCode("plot()", "PYTHON"), CodeExecutionResult("x", outcome), is_own=False)
     written = messages_of(user(Text("Draw.")), answer, user(Text("Thanks.")))
     assert f"[The code {verb}. Its output:]" in str(written)
 
 
-def test_fence_is_longer_than_those_in_the_code() -> None:
+def test_markdown_fence_around_code_is_longer_than_fences_in_the_code() -> None:
     written = messages_of(user(Text("x")), model(ExecutableCode("'''\n```\n'''", "PYTHON"), is_own=False))
     assert "\n````python\n" in written[2]["content"]
 
 
-def test_fence_of_a_long_text_is_found_in_linear_time() -> None:
+def test_length_of_the_markdown_fence_around_a_long_text_is_found_quickly() -> None:
     text = "`" * 1_000_000
     content = messages_of(user(InlineData("text/plain", "a.txt", text.encode())))[1]["content"]
     assert content.count("`") == 3_000_002
 
 
-def test_reasoning_of_joined_messages_is_kept() -> None:
+def test_reasoning_of_joined_assistant_messages_is_joined_too() -> None:
     contents = [user(Text("x")), model(Thought("a"), Text("b")), model(Thought("c"), Text("d"), is_own=False)]
     [*_, last] = messages_of(*contents, dialect=DIALECTS["deepseek"])
     assert (last["reasoning_content"], last["content"]) == ("a\nc", "b\n\nd")
 
 
-def test_image_for_a_model_that_reads_none_becomes_a_sentence() -> None:
+def test_sentence_replaces_an_image_if_the_model_reads_no_images() -> None:
     question = user(InlineData("image/png", "a.png", PNG), Text("What is it?"))
     assert "does not read images" in messages_of(question, images=False)[1]["content"]
     assert messages_of(question)[1]["content"][0]["type"] == "image_url"
@@ -180,7 +180,9 @@ def test_text_file_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "roles"), [(GENERIC, ["tool", "user"]), (MISTRAL, ["tool", "assistant", "user"])])
-def test_assistant_message_precedes_a_question_after_a_result_if_demanded(dialect: Dialect, roles: list[str]) -> None:
+def test_assistant_message_is_inserted_between_a_result_and_a_question_for_mistral(
+    dialect: Dialect, roles: list[str]
+) -> None:
     contents = [
         user(Text("x")),
         model(FunctionCall("f", {}, "abcdefghi")),
@@ -189,7 +191,7 @@ def test_assistant_message_precedes_a_question_after_a_result_if_demanded(dialec
     assert [message["role"] for message in messages_of(*contents, dialect=dialect)[3:]] == roles
 
 
-def test_every_assistant_message_has_its_reasoning_if_demanded() -> None:
+def test_every_assistant_message_has_reasoning_content_if_the_server_demands_it() -> None:
     contents = [user(Text("x")), model(Thought("hm"), Text("a")), user(Text("y")), model(Text("b"), is_own=False)]
     for written in (
         messages_of(*contents, dialect=DIALECTS["deepseek"]),
@@ -231,7 +233,7 @@ def test_body_has_the_parameters_that_are_set() -> None:
     }
 
 
-def test_body_leaves_out_what_the_server_refused() -> None:
+def test_body_leaves_out_parameters_that_the_server_has_refused() -> None:
     request = GenerateRequest("m", (user(Text("x")),), tools=(FUNCTION,), temperature=0.5, max_output_tokens=9)
     refused = ModelFacts(functions=False, refuses=frozenset({"temperature", "max_tokens", "stream_options"}))
     body = request_body(request, GENERIC, refused)
@@ -253,7 +255,7 @@ PARTS = st.one_of(
     answers=st.lists(st.tuples(st.lists(PARTS, max_size=5), st.integers(0, 3)), max_size=4),
     dialect=st.sampled_from(sorted(DIALECTS)),
 )
-def test_messages_of_any_conversation_follow_the_rules_of_servers(
+def test_each_call_is_followed_by_its_result_and_roles_alternate_in_any_conversation(
     answers: list[tuple[list[Part], int]], dialect: str
 ) -> None:
     contents: list[Content] = []
@@ -276,7 +278,7 @@ def test_messages_of_any_conversation_follow_the_rules_of_servers(
     assert all(left != right or left == "assistant" for left, right in pairwise(spoken))
 
 
-def test_picture_of_an_answer_is_sent_in_a_message_of_the_user() -> None:
+def test_image_in_an_answer_is_sent_back_in_a_user_message() -> None:
     picture = InlineData("image/png", "a.png", PNG)
     question, *answer, last = messages_of(
         user(Text("Draw.")), model(Text("Here:"), picture, Text("\n\n"), picture), user(Text("Blue."))

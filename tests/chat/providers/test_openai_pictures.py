@@ -37,7 +37,7 @@ def part_of(one: EmbeddedFile) -> Part:
     return part
 
 
-def test_type_of_a_picture_depends_on_its_bytes_and_its_name_on_the_description() -> None:
+def test_mime_type_of_an_image_comes_from_its_bytes_and_its_name_from_the_description() -> None:
     assert part_of(file(png(1), "image/webp", "A / red\nfox")) == InlineData("image/png", "A - red fox.png", png(1))
     assert part_of(file(png(1), "", "Image")) == InlineData("image/png", "", png(1))
 
@@ -56,12 +56,14 @@ def test_type_of_a_picture_depends_on_its_bytes_and_its_name_on_the_description(
     ],
     ids=["broken", "cut", "too many pixels", "other type", "no base64", "short text", "svg", "svg that ends its block"],
 )
-def test_data_that_are_no_picture_are_described_with_their_size(one: EmbeddedFile, words: str) -> None:
+def test_embedded_data_that_cannot_be_shown_as_an_image_is_described_with_type_and_size(
+    one: EmbeddedFile, words: str
+) -> None:
     part = part_of(one)
     assert part == Text(words)
 
 
-def test_number_and_size_of_pictures_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_and_size_of_images_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures_module, "PICTURES_LIMIT", 2)
     some = Pictures()
     kinds = [type(part) for colour in (1, 2, 3) for part in some.parts_of_file(file(png(colour)))]
@@ -73,18 +75,18 @@ def test_number_and_size_of_pictures_are_limited(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "http://[", "data:image/svg+xml,<svg>", "ftp://a/b"]
 )
-def test_addresses_of_other_schemes_become_no_links(url: str) -> None:
+def test_image_with_a_url_that_is_not_http_is_described_and_not_linked(url: str) -> None:
     [part] = Pictures().parts_of(url)
     assert isinstance(part, Text)
     assert part.text.startswith("(An image that cannot be shown: image/")
 
 
-def test_base64_is_read_in_either_alphabet() -> None:
+def test_standard_and_url_safe_base64_are_decoded() -> None:
     for payload in ("_-__", "/+//", "aGVsbG8", "aGVs\nbG8=", "aGVsbG8%3D"):
         assert decode(payload) in (b"\xff\xef\xff", b"hello")
 
 
-def test_picture_of_an_answer_is_found_after_an_unclosed_backtick_in_the_thought() -> None:
+def test_image_in_an_answer_is_found_after_an_unclosed_backtick_in_the_thought() -> None:
     accumulator = Accumulator(has_functions=False)
     text = f"Use `x here</think>\n\nHere: ![x](data:image/png;base64,{encoded(png(1))})"
     events = [*accumulator.add(TextDelta(text)), *accumulator.close(is_done=True)]

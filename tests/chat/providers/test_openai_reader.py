@@ -81,7 +81,7 @@ async def work() -> AsyncGenerator[WorkBetweenTurns, None]:
 @pytest.mark.parametrize(
     "piece", [b"\n" * PIECE_BYTES, b": comment\n\n" * 6_000, b"\n"], ids=["lines", "comments", "single"]
 )
-async def test_other_tasks_run_while_lines_without_events_are_parsed(
+async def test_other_tasks_run_while_empty_lines_and_comments_are_parsed(
     work: WorkBetweenTurns, monkeypatch: pytest.MonkeyPatch, piece: bytes
 ) -> None:
     feed = EventParser.feed
@@ -136,7 +136,7 @@ async def test_no_event_follows_an_error_at_the_end_of_the_stream(end: bytes) ->
     assert not any(isinstance(event, Finished) for event in events)
 
 
-async def test_size_of_an_event_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_event_that_exceeds_the_size_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "EVENT_LIMIT_BYTES", 10_000)
     reader = make_reader()
     events = await read(reader, text("a"), *text("b" * 10_000).partition(b"content")[::2], text("c"))
@@ -148,7 +148,7 @@ async def test_size_of_an_event_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("is_stream", [True, False])
-async def test_event_may_hold_a_picture_of_some_megabytes(is_stream: bool) -> None:
+async def test_event_may_contain_an_image_of_some_megabytes(is_stream: bool) -> None:
     out = io.BytesIO()
     Image.frombytes("RGB", (1_000, 2_500), random.Random(1).randbytes(7_500_000)).save(out, "PNG", compress_level=0)
     event = text(f"![image](data:image/png;base64,{base64.b64encode(out.getvalue()).decode()})")
@@ -163,7 +163,7 @@ async def test_event_may_hold_a_picture_of_some_megabytes(is_stream: bool) -> No
 
 
 @pytest.mark.parametrize("error", [Stalled("silent"), Unreachable("reset")])
-async def test_picture_is_described_if_the_connection_breaks(error: ProviderError) -> None:
+async def test_incomplete_image_is_described_in_words_if_the_connection_breaks(error: ProviderError) -> None:
     async def broken() -> AsyncGenerator[bytes, None]:
         yield text("Look: ![image](data:image/png;base64,iVBORw0KGgoAAAAN")
         raise error
@@ -174,7 +174,7 @@ async def test_picture_is_described_if_the_connection_breaks(error: ProviderErro
     assert reader.error is error
 
 
-async def test_stream_that_is_too_long_is_not_read_any_further(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stream_that_exceeds_the_size_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "RESPONSE_LIMIT_BYTES", 10 * PIECE_BYTES)
     reader, sent = make_reader(), 0
 
@@ -193,7 +193,7 @@ async def test_stream_that_is_too_long_is_not_read_any_further(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("is_stream", [True, False])
-async def test_json_of_very_many_lists_is_refused(is_stream: bool) -> None:
+async def test_json_with_too_many_lists_is_refused(is_stream: bool) -> None:
     reader = make_reader()
     value = b'{"choices": [%b]}' % b",".join([b"{}"] * BRACKETS_LIMIT)
     await read(reader, b"data: %b\n\n" % value if is_stream else value, is_stream=is_stream)
@@ -202,20 +202,20 @@ async def test_json_of_very_many_lists_is_refused(is_stream: bool) -> None:
 
 
 @pytest.mark.parametrize("value", [b'""', b"0"], ids=["strings", "numbers"])
-async def test_json_of_very_many_values_is_refused(value: bytes) -> None:
+async def test_json_with_too_many_values_is_refused(value: bytes) -> None:
     reader = make_reader()
     await read(reader, b'{"choices": [%b]}' % b",".join([value] * (VALUES_LIMIT + 2)), is_stream=False)
     assert isinstance(reader.error, MalformedResponse)
     assert "too many values" in reader.error.detail
 
 
-async def test_commas_and_quotes_of_a_long_text_are_no_values() -> None:
+async def test_commas_and_quotes_in_a_long_text_do_not_count_as_json_values() -> None:
     content = '\\",\\\\,' * (2 * VALUES_LIMIT)
     [part] = texts_of(await read(make_reader(), text(content)[6:-2], is_stream=False))
     assert part == '",\\,' * (2 * VALUES_LIMIT)
 
 
-def test_text_that_never_ends_is_refused_at_once() -> None:
+def test_json_string_without_an_end_is_refused_quickly() -> None:
     # A regular expression that tried each quotation mark as the beginning of a string would take minutes.
     with pytest.raises(ValueError, match="Unterminated"):
         read_json('{"a": "' + '\\",' * (2 * VALUES_LIMIT))

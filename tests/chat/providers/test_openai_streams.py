@@ -26,7 +26,9 @@ def with_any_error(content: Expected, expected: Expected) -> Expected:
 
 
 @each_shape
-async def test_content_of_a_hand_written_response_is_read(openai_provider: OpenAICompatibleProvider, name: str) -> None:
+async def test_content_of_each_hand_written_response_is_read(
+    openai_provider: OpenAICompatibleProvider, name: str
+) -> None:
     expected = SHAPES[name].expected
     answer = await read_answer(openai_provider, make_request(name))
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail

@@ -141,7 +141,9 @@ CASES: dict[str, list[tuple[bool, str]]] = {
 
 
 @pytest.mark.parametrize(("text", "parts"), CASES.items())
-def test_marks_divide_the_text_wherever_it_is_cut(text: str, parts: list[tuple[bool, str]]) -> None:
+def test_template_marks_separate_thought_and_answer_wherever_the_text_is_cut(
+    text: str, parts: list[tuple[bool, str]]
+) -> None:
     assert parts_of([text]) == parts
     assert parts_of(text) == parts
     for cut in range(len(text)):
@@ -149,12 +151,12 @@ def test_marks_divide_the_text_wherever_it_is_cut(text: str, parts: list[tuple[b
 
 
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 80), max_size=6))
-def test_result_does_not_depend_on_the_division_into_chunks(text: str, cuts: list[int]) -> None:
+def test_parts_do_not_depend_on_how_the_text_is_divided_into_chunks(text: str, cuts: list[int]) -> None:
     borders = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     assert parts_of(text[start:end] for start, end in pairwise(borders)) == parts_of([text]) == parts_of(text)
 
 
-def test_only_text_that_may_become_a_mark_is_held_back() -> None:
+def test_only_text_that_may_become_a_template_mark_is_held_back() -> None:
     marks = TextMarks()
     shown = [
         "".join(getattr(piece, "text", "") for piece in marks.feed(chunk)) for chunk in ("a `b <", "x </", "th", "en")
@@ -162,14 +164,14 @@ def test_only_text_that_may_become_a_mark_is_held_back() -> None:
     assert shown == ["a `b ", "<x ", "", "</then"]
 
 
-def test_header_with_a_recipient_shows_that_the_model_wrote_a_call() -> None:
+def test_harmony_header_with_a_recipient_means_that_the_model_wrote_a_call() -> None:
     calling, answering = TextMarks(), TextMarks()
     calling.feed("<|channel|>commentary to=functions.f<|message|>{}")
     answering.feed(HARMONY)
     assert (calling.has_call, answering.has_call) == (True, False)
 
 
-def test_tags_are_text_if_the_server_sends_reasoning_in_a_separate_field() -> None:
+def test_think_tags_in_the_answer_are_text_if_reasoning_comes_in_a_separate_field() -> None:
     marks = TextMarks()
     marks.settle()
     pieces = marks.feed("</think>\n\n42 </think>")

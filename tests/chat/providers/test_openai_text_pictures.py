@@ -95,13 +95,13 @@ def divide(text: str, size: int) -> list[str | EmbeddedFile]:
 
 
 @pytest.mark.parametrize(("text", "expected"), DIVIDED.values(), ids=DIVIDED)
-def test_files_are_taken_out_of_a_text_wherever_it_is_cut(text: str, expected: list[object]) -> None:
+def test_embedded_files_are_separated_from_the_text_wherever_it_is_cut(text: str, expected: list[object]) -> None:
     whole = divide(text, len(text))
     assert [piece if isinstance(piece, str) else PICTURE for piece in whole] == expected
     assert all(divide(text, size) == whole for size in SIZES)
 
 
-def test_text_that_cannot_belong_to_a_file_is_passed_on_at_once() -> None:
+def test_text_that_cannot_belong_to_a_file_is_yielded_at_once() -> None:
     divided = TextPictures()
     assert list(divided.feed("One ![image](https://example.org) two")) == ["One ![image](https://example.org) two"]
     assert list(divided.feed(" three![ima")) == [" three"]
@@ -109,7 +109,7 @@ def test_text_that_cannot_belong_to_a_file_is_passed_on_at_once() -> None:
     assert list(divided.feed(", more")) == ["![image](data:text, more"]
 
 
-def test_short_uri_may_stay_in_the_text() -> None:
+def test_short_data_uri_outside_an_image_keeps_its_source_text() -> None:
     text = f"Write {URI}iVBOR... here"
     [_, file, _] = divide(text, 3)
     assert isinstance(file, EmbeddedFile)
@@ -120,12 +120,14 @@ def test_short_uri_may_stay_in_the_text() -> None:
     assert (file.source, file.label) == ("", "image")
 
 
-def test_base64_that_is_too_long_is_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base64_above_the_length_limit_is_not_kept_and_only_its_length_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(text_pictures, "PAYLOAD_LIMIT_CHARS", len(LONG) - 1)
     assert divide(f"![a]({URI}{LONG})", 100) == [EmbeddedFile("image/png", "", len(LONG), "a")]
 
 
-def test_files_above_the_limit_are_replaced_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embedded_file_above_the_limit_of_files_is_described_without_its_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_pictures, "FILES_LIMIT", 1)
     text = f"![a]({URI}{SMALL}) ![b]({URI}{LONG})"
     # Files without base64 are described.
@@ -133,6 +135,6 @@ def test_files_above_the_limit_are_replaced_by_words(monkeypatch: pytest.MonkeyP
         assert divide(text, size)[1:] == [" ", EmbeddedFile("image/png", "", len(LONG), "b")]
 
 
-def test_base64_of_the_maximum_length_stays_in_code() -> None:
+def test_data_uri_in_code_stays_text_up_to_the_length_limit() -> None:
     payload = LONG[:CODE_LIMIT_CHARS]
     assert divide(f"`{URI}{payload}`", 9) == [f"`{URI}{payload}`"]

@@ -20,7 +20,7 @@ def test_provider_is_made_once_per_process() -> None:
     assert provider.name == "gemini"
 
 
-def test_every_provider_has_the_methods_of_the_protocol() -> None:
+def test_every_provider_in_the_settings_is_checked_against_the_protocol_by_mypy() -> None:
     # mypy compares the classes with the protocol. `get_provider` imports them by name, so mypy does not see them there.
     providers: list[type[Provider]] = [GeminiProvider, OpenAICompatibleProvider]
     named = {f"{provider.__module__}.{provider.__qualname__}" for provider in providers}

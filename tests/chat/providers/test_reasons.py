@@ -23,7 +23,7 @@ KEY = "AIzaSyTheKeyOfThisTestThatNobodyMaySee"
         ("400: {}", ""),
     ],
 )
-def test_reason_is_one_line_without_markup(message: str, reason: str) -> None:
+def test_reason_is_cleaned_to_one_line_without_markup(message: str, reason: str) -> None:
     assert clean_reason(message) == reason
 
 
@@ -39,14 +39,14 @@ def test_reason_is_one_line_without_markup(message: str, reason: str) -> None:
         "a key of another form",
     ],
 )
-def test_reason_holds_no_secret(secret: str) -> None:
+def test_reason_contains_no_key_or_other_secret(secret: str) -> None:
     reason = clean_reason(f"The call with {secret} was refused.", "a key of another form", "")
     assert secret not in reason
     assert reason.startswith("The call with ")
     assert reason.endswith(" was refused.")
 
 
-def test_reason_holds_neither_tokens_of_headers_and_addresses_nor_projects() -> None:
+def test_reason_contains_no_bearer_tokens_no_query_values_and_no_cloud_projects() -> None:
     message = "Bearer abc.def for https://example.com/v1?key=xyz&alt=sse in projects/secret-1/locations/global"
     assert clean_reason(message) == (
         "Bearer [removed] for https://example.com/v1?key=[removed]&alt=sse in projects/…/locations/global"

@@ -34,12 +34,12 @@ def types_of(union: object) -> list[str]:
     return [get_args(member.model_fields["type"].annotation)[0] for member in members]
 
 
-def test_every_event_type_of_the_package_is_in_read_or_left_out() -> None:
+def test_every_event_type_of_the_openai_package_is_listed_as_read_or_left_out() -> None:
     assert not READ & LEFT_OUT
     assert [name for name in types_of(ResponseStreamEvent) if name not in READ | LEFT_OUT] == []
 
 
-def test_every_item_type_of_the_package_has_a_part() -> None:
+def test_every_output_item_type_of_the_openai_package_becomes_a_part() -> None:
     for name in types_of(ResponseOutputItem):
         if name not in ("message", "reasoning", "image_generation_call"):
             assert list(parts_of({"type": name, "id": "x", "name": "f", "call_id": "c"}, 0)), name
@@ -128,10 +128,10 @@ def check_mutations(number: int) -> None:
             read(json.loads(json.dumps(mutated_stream(chance.choice(known), chance))))
 
 
-def test_changed_streams_never_break_the_reader() -> None:
+def test_randomly_changed_streams_raise_only_provider_errors() -> None:
     check_mutations(300)
 
 
 @pytest.mark.drill
-def test_thousands_of_changed_streams_never_break_the_reader() -> None:
+def test_thousands_of_randomly_changed_streams_raise_only_provider_errors() -> None:
     check_mutations(MUTATIONS)

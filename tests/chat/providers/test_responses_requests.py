@@ -88,18 +88,18 @@ def test_body_of_a_full_request_equals_the_expected_bytes() -> None:
     )
 
 
-def test_plain_request_has_no_parameter_that_could_be_refused() -> None:
+def test_request_without_options_has_only_required_parameters() -> None:
     assert list(body_of(dialect="generic")) == ["model", "input", "stream", "store", "include"]
 
 
-def test_refused_parameters_are_left_out_except_store_false() -> None:
+def test_refused_parameters_are_left_out_but_store_false_is_always_sent() -> None:
     refused = frozenset({"include", "reasoning.effort", "reasoning.summary", "temperature", "store"})
     body = body_of(facts=ModelFacts(refuses=refused), temperature=0.5, thinking=Thinking(ThinkingLevel.LOW))
     assert list(body) == ["model", "input", "stream", "store"]
     assert body["store"] is False
 
 
-def test_answer_of_another_model_is_sent_as_plain_items_without_its_reasoning() -> None:
+def test_answer_of_another_model_is_sent_as_plain_messages_and_calls() -> None:
     parts = (
         Text("I compute."),
         ExecutableCode("6 * 7", "PYTHON", "c"),
@@ -121,7 +121,7 @@ def test_answer_of_another_model_is_sent_as_plain_items_without_its_reasoning() 
     assert items[4]["name"] == "odd_name_"
 
 
-def test_image_of_a_function_is_in_its_output_if_the_server_reads_it_there() -> None:
+def test_image_made_by_a_function_is_in_its_output_or_else_in_a_user_message() -> None:
     call = answer(FunctionCall("draw", {}, "call_1"), FunctionCall("echo", {}, "call_2"))
     graph = InlineData("image/png", "graph.png", png(3), made_by="call_1")
     drawn, other = FunctionResponse("draw", {"output": 1}, "call_1"), FunctionResponse("echo", {}, "call_2")
@@ -140,12 +140,12 @@ def test_image_of_a_function_is_in_its_output_if_the_server_reads_it_there() -> 
 
 
 @pytest.mark.parametrize("arguments", ['{"val', "[1]", ""])
-def test_arguments_that_are_no_object_are_not_sent_back(arguments: str) -> None:
+def test_invalid_arguments_are_sent_back_as_an_empty_object(arguments: str) -> None:
     part = FunctionCall("echo", None, "call_1", provider_data={"item": {**CALL, "arguments": arguments}})
     assert items_of(QUESTION, answer(part), Content(Role.USER, (RESPONSE,)))[1]["arguments"] == "{}"
 
 
-def test_ids_that_a_server_repeats_are_made_unique() -> None:
+def test_call_ids_that_a_server_repeats_are_made_unique() -> None:
     call = FunctionCall("echo", {}, "call_1", provider_data={"item": {**CALL, "call_id": "call_0"}})
     turn = (answer(call), Content(Role.USER, (RESPONSE,)))
     items = items_of(QUESTION, *turn, QUESTION, *turn)
@@ -154,7 +154,7 @@ def test_ids_that_a_server_repeats_are_made_unique() -> None:
     assert ids[2] == ids[3] != "call_0"
 
 
-def test_reasoning_that_ended_late_is_sent_back_before_its_message() -> None:
+def test_reasoning_that_ended_after_its_message_is_sent_back_before_it() -> None:
     parts = (
         Text("One"),
         Text("", provider_data={"item": {"type": "message"}, "index": 1}),
@@ -163,7 +163,7 @@ def test_reasoning_that_ended_late_is_sent_back_before_its_message() -> None:
     assert [item["type"] for item in items_of(QUESTION, answer(*parts), QUESTION)[1:3]] == ["reasoning", "message"]
 
 
-def test_custom_call_is_sent_back_with_an_output_of_its_kind() -> None:
+def test_output_of_a_custom_tool_call_is_sent_back_as_custom_tool_call_output() -> None:
     item: JSONObject = {"type": "custom_tool_call", "call_id": "call_1", "name": "note", "input": "free text"}
     part = FunctionCall("note", {"input": "free text"}, "call_1", provider_data={"item": item, "index": 0})
     items = items_of(QUESTION, answer(part), Content(Role.USER, (RESPONSE,)))

@@ -27,7 +27,7 @@ async def responses_provider(
 
 
 @pytest.mark.parametrize("name", RESPONSE_SHAPES)
-async def test_content_of_a_hand_written_response_is_read(
+async def test_content_of_each_hand_written_response_is_read(
     responses_provider: OpenAICompatibleProvider, name: str
 ) -> None:
     expected = RESPONSE_SHAPES[name].expected
@@ -35,7 +35,7 @@ async def test_content_of_a_hand_written_response_is_read(
     assert with_any_error(answer.content(), expected) == expected, answer.error and answer.error.detail
 
 
-async def test_citations_and_searches_are_sources(responses_provider: OpenAICompatibleProvider) -> None:
+async def test_citations_and_web_searches_are_reported_as_sources(responses_provider: OpenAICompatibleProvider) -> None:
     cited = await read_answer(responses_provider, make_request("citations"))
     found = [event for event in cited.events if isinstance(event, SourcesReported)]
     assert found == [SourcesReported("annotations", (Source("https://example.org/", "Example"),))]

@@ -50,7 +50,7 @@ def test_events_are_the_same_whatever_the_size_of_network_pieces_is(
     ],
     ids=repr,
 )
-def test_nonstandard_forms_of_events_are_read(body: str, events: list[JSONEvent]) -> None:
+def test_unusual_but_readable_forms_of_events_are_read(body: str, events: list[JSONEvent]) -> None:
     assert read(body.encode()) == events
     assert read(body.encode(), 1) == events
 

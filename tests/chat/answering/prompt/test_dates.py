@@ -21,7 +21,7 @@ ASKED_AT = datetime(2026, 11, 26, 23, 55, 1, tzinfo=UTC)
         ("", "Thursday, 26 November 2026, 23:55, in the zone UTC (UTC+00:00)"),
     ],
 )
-def test_note_has_the_start_time_of_the_turn_in_the_persons_time_zone(zone: str, words: str) -> None:
+def test_date_line_has_the_start_time_of_the_turn_in_the_persons_time_zone(zone: str, words: str) -> None:
     assert date_note(Turn(created_at=ASKED_AT, time_zone=zone)).text == f"[Note of the server: it is {words}.]"
 
 
@@ -30,14 +30,14 @@ def records(*turns: Turn | None) -> list[MessageRecord]:
     return [MessageRecord(Message(), turn) for turn in turns]
 
 
-def test_only_the_newest_question_has_the_date_and_it_is_the_start_of_its_turn() -> None:
+def test_only_the_newest_question_has_a_date_line_with_the_start_of_its_turn() -> None:
     rows = records(None, Turn(), None)
     dated = dated_question(Turn(created_at=ASKED_AT), rows)
     assert dated.message is rows[-1].message
     assert "26 November 2026" in dated.note.text
 
 
-def test_continuation_keeps_the_date_at_the_question_of_the_first_request() -> None:
+def test_continuation_keeps_the_date_of_the_question_that_it_continues() -> None:
     asked = Turn(created_at=ASKED_AT)
     again, now = (Turn(chosen={"continues": True}, time_zone="Europe/Berlin") for _ in range(2))
     rows = records(None, Turn(), None, asked, None, again, None)

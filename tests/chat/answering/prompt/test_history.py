@@ -96,7 +96,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     assert conversation.title == "what is that?"
 
 
-def test_text_of_rich_outputs_is_sent_with_the_result_of_their_code() -> None:
+def test_markdown_and_latex_displays_are_sent_as_part_of_the_code_result() -> None:
     parts: list[Part] = [
         ExecutableCode("m"),
         CodeExecutionResult("1\n", outcome=OUTCOME_OK),
@@ -111,7 +111,7 @@ def test_text_of_rich_outputs_is_sent_with_the_result_of_their_code() -> None:
     ]
 
 
-def test_code_without_result_is_left_out_only_at_the_end() -> None:
+def test_code_without_a_result_at_the_end_of_an_answer_is_left_out() -> None:
     assert without_open_code([CODE, RESULT, TEXT, CODE]) == [CODE, RESULT, TEXT]
     assert without_open_code([CODE, RESULT]) == [CODE, RESULT]
     assert without_open_code([CODE, CODE]) == []
@@ -133,7 +133,7 @@ async def test_graph_is_sent_back_with_the_bytes_that_were_received(emulated: Se
     assert hashlib.sha256(data).hexdigest() == attachment.sha256
 
 
-def test_successive_contents_of_one_role_are_joined() -> None:
+def test_successive_messages_of_one_role_are_joined() -> None:
     user, model = Content(Role.USER, (TEXT,)), Content(Role.MODEL, (TEXT,))
     nothing = Content(Role.MODEL, ())
     assert list(merged([user, nothing, user, model, model, user])) == [
@@ -177,7 +177,7 @@ def message(text: str, role: Role) -> list[Content]:
     st.one_of(st.none(), st.integers(1, 5000)),
     st.sampled_from([1.0, 0.5]),
 )
-def test_newest_messages_within_the_limit_are_sent_and_begin_with_a_question(
+def test_request_has_the_newest_messages_within_the_limit_and_begins_with_a_question(
     sizes: list[int], context_tokens: int | None, share: float
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
@@ -193,23 +193,23 @@ def test_newest_messages_within_the_limit_are_sent_and_begin_with_a_question(
         assert kept == messages
 
 
-def test_calls_without_a_response_become_a_note() -> None:
+def test_sentence_replaces_a_function_call_that_has_no_response() -> None:
     assert without_unanswered_calls([CALL, RESPONSE, TEXT]) == [CALL, RESPONSE, TEXT]
     [note, last] = without_unanswered_calls([CALL, TEXT])
     assert note == Text("[The function f was called, but it has no result.]")
     assert last == TEXT
 
 
-def test_response_of_another_round_does_not_answer_a_call() -> None:
+def test_response_of_another_round_does_not_belong_to_the_call_with_its_id() -> None:
     [note] = without_unanswered_calls([CALL, FunctionResponse("f", {}, "1", round=1)])
     assert isinstance(note, Text)
 
 
-def test_response_without_a_call_is_not_sent() -> None:
+def test_function_response_without_its_call_is_not_sent() -> None:
     assert without_unanswered_calls([TEXT, RESPONSE]) == [TEXT]
 
 
-def test_function_responses_are_sent_as_content_of_the_user() -> None:
+def test_function_responses_are_sent_with_the_role_user() -> None:
     contents = by_speaker([TEXT, CALL, RESPONSE, TEXT], is_own=False)
     assert contents == [
         Content(Role.MODEL, (TEXT, CALL), is_own=False),
@@ -218,7 +218,7 @@ def test_function_responses_are_sent_as_content_of_the_user() -> None:
     ]
 
 
-def test_parts_of_another_model_are_sent_without_provider_data() -> None:
+def test_parts_of_another_model_are_sent_without_provider_data_or_left_out() -> None:
     signed = Text("", provider_data=SIGNED)
     call = FunctionCall("f", {}, "1", provider_data=SIGNED)
     unknown = Unsupported(provider_data={"hologram": 1})
@@ -226,24 +226,24 @@ def test_parts_of_another_model_are_sent_without_provider_data() -> None:
     assert without_provider_data([TEXT, signed, call, unknown, thought]) == [TEXT, CALL]
 
 
-def test_file_address_is_sent_only_to_the_account_that_stores_the_file() -> None:
+def test_sentence_replaces_a_file_address_in_an_answer_of_another_model() -> None:
     """An imported answer may hold any address, and a service would read it with the rights of this server."""
     file = FileData("gs://private/report.pdf", "application/pdf", round=1)
     assert without_provider_data([file]) == [Text("[A file was here; it is not sent again.]", round=1)]
 
 
-def test_thoughts_are_sent_back_only_with_provider_data() -> None:
+def test_thoughts_are_sent_back_only_if_they_have_provider_data() -> None:
     assert not is_sent_back(Thought("hm"), BARE, is_own=True)
     assert is_sent_back(Thought("hm", provider_data=SIGNED), BARE, is_own=True)
 
 
-def test_thoughts_are_sent_to_their_own_model_if_it_reads_them() -> None:
+def test_thoughts_without_provider_data_are_sent_back_to_their_model_if_it_reads_thoughts() -> None:
     reader = replace(BARE, reads_thoughts=True)
     assert is_sent_back(Thought("hm"), reader, is_own=True)
     assert not is_sent_back(Thought("hm"), reader, is_own=False)
 
 
-def test_images_of_a_tool_are_sent_with_its_response_if_the_model_reads_them() -> None:
+def test_images_made_by_a_function_are_sent_with_its_response_if_the_model_reads_images() -> None:
     image = InlineData("image/png", data=b"1", made_by="1")
     assert not is_sent_back(image, BARE, is_own=True)
     assert is_sent_back(image, replace(BARE, reads_tool_images=True), is_own=True)

@@ -16,13 +16,13 @@ EVERYTHING = Setup("gemini", "m", label="M", web_search=True, image_output=True,
 FIELDS = ["general", "code_execution", "python_session", "both_engines", "web_search", "image_output"]
 
 
-def test_default_texts_can_be_stored_as_the_operators_row() -> None:
+def test_default_instruction_texts_pass_the_validation_of_the_instruction_model() -> None:
     assert default_texts().keys() == set(FIELDS)
     assert all(default_texts().values())
     Instruction(pk=1, **default_texts()).full_clean()
 
 
-def test_system_instruction_has_all_texts_in_order() -> None:
+def test_system_instruction_has_the_texts_of_its_engine_in_a_fixed_order() -> None:
     texts = default_texts()
     for engine, both, others in (
         (Engine.NATIVE, False, ("python_session", "both_engines")),
@@ -36,7 +36,7 @@ def test_system_instruction_has_all_texts_in_order() -> None:
         assert instruction == "\n\n".join(expected)
 
 
-def test_system_instruction_omits_tools_that_the_answer_may_not_use() -> None:
+def test_system_instruction_omits_texts_about_tools_that_the_answer_may_not_use() -> None:
     texts = default_texts()
     assert system_instruction(PLAIN, None, engine=None, web_search=False, own="") == texts["general"]
     with_code = system_instruction(PLAIN, None, engine=Engine.NATIVE, web_search=False, own=" ")
@@ -46,12 +46,12 @@ def test_system_instruction_omits_tools_that_the_answer_may_not_use() -> None:
     assert texts["web_search"] not in without_search
 
 
-def test_texts_of_the_operator_replace_the_defaults() -> None:
+def test_instruction_texts_of_the_operator_replace_the_defaults() -> None:
     row = Instruction(general="Rhyme.", code_execution="", web_search="Seek.")
     instruction = system_instruction(EVERYTHING, row, engine=Engine.NATIVE, web_search=True, own="Own.")
     assert instruction == "Rhyme.\n\nSeek.\n\nPreset's.\n\nOwn."
     assert default_texts()["general"] in system_instruction(PLAIN, None, engine=None, web_search=False, own="")
 
 
-def test_empty_texts_are_left_out() -> None:
+def test_system_instruction_is_empty_if_the_operators_texts_are_empty() -> None:
     assert system_instruction(PLAIN, Instruction(), engine=Engine.NATIVE, web_search=False, own="") == ""

@@ -85,7 +85,7 @@ def show(title: str, figures: Mapping[str, tuple[float, float]], shown: Shown) -
         shown(f"  {name:<4} precision {precision:.3f}  recall {recall:.3f}")
 
 
-def test_each_language_has_enough_held_out_prompts_of_both_labels() -> None:
+def test_each_language_has_enough_held_out_prompts_for_running_and_not_running_code() -> None:
     prompts = [(language, prompt) for name in SETS for language, prompt in load_held_out(name)]
     assert len(prompts) == len({(prompt.text, prompt.flag) for _, prompt in prompts})
     for language in LANGUAGES:
@@ -105,7 +105,7 @@ def test_each_language_has_enough_training_prompts_and_none_is_held_out() -> Non
     assert {path.stem for path in training.prompt_files()} == set(LANGUAGES)
 
 
-def test_held_out_prompts_are_decided_correctly_in_every_language(shown: Shown) -> None:
+def test_held_out_prompts_reach_the_minimum_precision_and_recall_in_every_language(shown: Shown) -> None:
     figures = precision_and_recall(*SETS)
     show("held-out prompts", figures, shown)
     for language, (precision, recall) in figures.items():
@@ -113,7 +113,7 @@ def test_held_out_prompts_are_decided_correctly_in_every_language(shown: Shown) 
         assert recall >= MINIMUM_RECALL, language
 
 
-def test_stored_weights_equal_those_of_a_new_training() -> None:
+def test_weights_file_is_newer_than_the_files_that_it_is_made_from() -> None:
     weights = str(WEIGHTS_FILE.relative_to(ROOT))
 
     def is_current(*changed: str) -> bool:
@@ -127,7 +127,7 @@ def test_stored_weights_equal_those_of_a_new_training() -> None:
     assert BIAS in load_weights()
 
 
-def test_prompts_that_ask_for_a_quantity_may_run_code() -> None:
+def test_prompts_that_ask_for_a_quantity_run_code() -> None:
     prompts = [(language, prompt) for language, prompt in load_held_out(QUANTITIES)]
     assert Counter(language for language, _ in prompts) == dict.fromkeys(LANGUAGES, 10)
     assert all(predict_prompt(prompt).is_wanted for _, prompt in prompts)
@@ -153,7 +153,7 @@ def test_prompt_with_an_attached_table_may_run_code(text: str) -> None:
     assert predict_code(text, has_table=True).is_wanted
 
 
-def test_only_rules_decide_if_no_weights_were_trained(
+def test_rules_alone_reach_a_minimum_recall_if_no_weights_file_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Shown
 ) -> None:
     monkeypatch.setattr(classifier, "WEIGHTS_FILE", tmp_path / "weights.tsv")
@@ -166,7 +166,7 @@ def test_only_rules_decide_if_no_weights_were_trained(
     assert predict_code("Plot a sine wave").explanation == "The question asks for a graph."
 
 
-def test_training_separates_the_labels_and_is_deterministic() -> None:
+def test_training_separates_the_two_labels_and_is_deterministic() -> None:
     lines = [f"run\t-\tblorp the {word}" for word in "abcdefgh"] + [f"text\t-\tquux the {word}" for word in "abcdefgh"]
     prompts = list(load_prompts(lines))
     weights = training.train(prompts)
@@ -176,14 +176,16 @@ def test_training_separates_the_labels_and_is_deterministic() -> None:
     assert "blorp the a" not in weights
 
 
-def test_training_file_round_trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_weights_are_read_back_rounded_and_without_tiny_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(training, "WEIGHTS_FILE", tmp_path / "weights.tsv")
     training.write_weights({"[bias]": -0.5, " word ": 1.254, "tiny": 0.049})
     monkeypatch.setattr(classifier, "WEIGHTS_FILE", tmp_path / "weights.tsv")
     assert load_weights.__wrapped__() == {"[bias]": -0.5, " word ": 1.3}
 
 
-def test_language_without_word_lists_is_decided_by_its_training_prompts() -> None:
+def test_prompts_in_languages_without_word_lists_are_classified_by_trained_weights() -> None:
     for text, is_wanted in (
         ("Quelle est la probabilité d'avoir au moins un as ?", True),
         ("Écris un poème sur l'as de pique", False),
@@ -195,7 +197,7 @@ def test_language_without_word_lists_is_decided_by_its_training_prompts() -> Non
         assert predict_code(text).is_wanted is is_wanted, text
 
 
-def test_word_is_the_reason_if_no_rule_applies() -> None:
+def test_explanation_quotes_the_decisive_word_if_no_rule_applies() -> None:
     prediction = predict_code("Traduis ce texte")
     assert prediction.reasons[0] == "but says “traduis”"
     assert prediction.explanation == "It says “traduis”, so running code would not help."
@@ -235,7 +237,7 @@ FENCED_PYTHON = "```python\nprint(1)\n```"
         ("用python画一个爱心", False),
     ],
 )
-def test_short_requests_run_code(text: str, has_data: bool) -> None:
+def test_short_requests_for_graphs_or_calculations_run_code(text: str, has_data: bool) -> None:
     assert predict_code(text, has_data=has_data).is_wanted
     assert predict_code(text.lower(), has_data=has_data).is_wanted
 
@@ -288,7 +290,7 @@ def test_code_does_not_run_if_the_user_asks_to_see_it(text: str) -> None:
         ("", "nothing to calculate"),
     ],
 )
-def test_prediction_lists_its_reasons(text: str, reason: str) -> None:
+def test_prediction_contains_the_reason_that_decided_it(text: str, reason: str) -> None:
     assert reason in predict_code(text).reasons
 
 
@@ -322,7 +324,7 @@ def test_every_explanation_is_one_short_sentence() -> None:
             assert explanation.endswith(".")
 
 
-def test_attached_data_and_earlier_code_change_the_prediction() -> None:
+def test_attached_data_or_earlier_code_can_make_the_prediction_that_code_runs() -> None:
     assert not predict_code("Which region sells best?").is_wanted
     assert predict_code("Which region sells best?", has_data=True).is_wanted
     assert not predict_code("now in blue").is_wanted
@@ -331,7 +333,7 @@ def test_attached_data_and_earlier_code_change_the_prediction() -> None:
         assert not predict_code(text, ran_code_before=True).is_wanted
 
 
-def test_code_is_wanted_if_and_only_if_the_score_reaches_a_threshold() -> None:
+def test_code_is_wanted_if_and_only_if_the_score_reaches_the_threshold() -> None:
     minimum = 1 / (1 + math.exp(-WANTED_LOG_ODDS))
     for _, prompt in load_held_out("blind"):
         prediction = predict_prompt(prompt)
@@ -385,7 +387,7 @@ HOSTILE_UNITS = (
 
 
 @pytest.mark.parametrize("unit", HOSTILE_UNITS)
-def test_only_head_and_tail_of_a_huge_text_are_examined(unit: str) -> None:
+def test_only_the_beginning_and_the_end_of_a_huge_text_are_examined(unit: str) -> None:
     huge = unit * (256 * 1024 // len(unit))
     window = extract_window(huge)
     assert len(window) <= 2 * (HEAD_CHARS + TAIL_CHARS + 1)  # lower case may need a second code point
@@ -394,14 +396,14 @@ def test_only_head_and_tail_of_a_huge_text_are_examined(unit: str) -> None:
     assert predict_code(other_middle) == predict_code(huge)
 
 
-def test_request_before_or_after_a_long_paste_is_recognized() -> None:
+def test_request_before_or_after_a_long_pasted_text_is_recognized() -> None:
     paste = "The committee met again and talked about the garden.\n" * 400
     assert predict_code(f"Plot y = x^2 from -3 to 3.\n{paste}").is_wanted
     assert predict_code(f"{paste}\nPlot y = x^2 from -3 to 3.").is_wanted
     assert not predict_code(f"Summarise this:\n{paste}").is_wanted
 
 
-def test_every_needle_is_long_enough_for_the_index_and_normalized() -> None:
+def test_each_search_word_of_the_rules_is_normalized_and_long_enough_for_the_index() -> None:
     needles = {needle for entries in INDEX.values() for needle, _ in entries} | {needle for needle, _ in SUFFIX_ENTRIES}
     assert all(len(needle) >= KEY_CHARS for needle in needles if needle.startswith(" "))
     assert all(needle.strip() and needle == needle.lower() for needle in needles)

@@ -37,22 +37,22 @@ def left_out(*records: MessageRecord, project_files: tuple[Attachment, ...] = ()
     return [is_left_out(record) for record in without_data(records, project_files) if record.turn]
 
 
-def test_answers_after_the_first_data_are_left_out() -> None:
+def test_earlier_answers_are_left_out_of_private_requests_after_data_was_attached() -> None:
     text = answer(Text("It is 3."))
     assert left_out(question(), text, question(TABLE), text, question(), text) == [False, True, True]
     assert left_out(question(), text, project_files=(TABLE,)) == [True]
-    # Its model was told the variables of other versions, for example.
+    # The model of this answer got the state of the session, which may hold variables of other versions.
     assert left_out(question(), answer(Text("It is 3."), engine="session")) == [True]
 
 
 @pytest.mark.parametrize(
     "part", [CodeExecutionResult("1"), FunctionResponse("f"), Display({"text/plain": "1"}), InlineData("image/png")]
 )
-def test_parts_with_results_count_as_data(part: Part) -> None:
+def test_earlier_answers_with_results_of_code_or_functions_are_left_out_of_private_requests(part: Part) -> None:
     assert left_out(question(), answer(Text("It is 3."), part), question(), answer(Text("So 3."))) == [True, True]
 
 
-def test_private_answers_are_sent_unless_their_results_were_never_filtered() -> None:
+def test_private_answers_are_sent_back_if_their_results_were_filtered() -> None:
     assert left_out(question(TABLE), answer(*CALLED, Text("It is 3."), is_private=True)) == [False]
     assert left_out(question(TABLE), answer(CodeExecutionResult("1"), is_private=True)) == [True]
     shown = CodeExecutionResult("1", made_by="c")

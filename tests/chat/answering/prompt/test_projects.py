@@ -62,7 +62,7 @@ def sent_parts(prepared: PreparedRequest) -> list[Part]:
     return [part for content in prepared.request.contents for part in content.parts]
 
 
-def test_instruction_of_the_project_comes_after_the_persons_and_before_the_conversations() -> None:
+def test_project_instruction_follows_that_of_the_person_and_precedes_that_of_the_conversation() -> None:
     conversation = make_conversation(system_instruction="Own.")
     conversation.owner.instruction = "Person."
     conversation.owner.save()
@@ -73,7 +73,7 @@ def test_instruction_of_the_project_comes_after_the_persons_and_before_the_conve
     assert "Project." not in prepare_next(start(other)).request.system_instruction
 
 
-def test_files_come_before_the_first_message_in_each_request() -> None:
+def test_project_files_come_before_the_first_message_in_the_request() -> None:
     conversation = make_conversation()
     make_user_message(conversation, "First")
     make_model_message(conversation)
@@ -90,7 +90,7 @@ def test_files_come_before_the_first_message_in_each_request() -> None:
     assert parts[-2:] == [Text("And now?"), date_note(turn)]
 
 
-def test_next_request_has_the_changed_files_and_instruction_of_the_project() -> None:
+def test_next_request_uses_the_current_files_and_instruction_of_the_project() -> None:
     conversation = make_conversation()
     project = make_project(conversation, instruction="Old.")
     turn = start(conversation)
@@ -104,8 +104,8 @@ def test_next_request_has_the_changed_files_and_instruction_of_the_project() -> 
     assert not any("new.csv" in str(part) for part in sent_parts(later))
 
 
-def test_file_names_in_the_session_take_account_of_files_of_a_refused_question() -> None:
-    """The session has the files of a refused question, too, so a later file of the same name has another one there."""
+def test_file_is_numbered_in_the_session_if_a_refused_question_had_one_of_the_same_name() -> None:
+    """The session has the files of a refused question, too, so a later file of the same name gets a number."""
     conversation = make_conversation(engine="session")
     files = [make_attachment(conversation.owner, name="a.csv", data=bytes([number]) * 70_000) for number in range(2)]
     attach(make_user_message(conversation, "First"), files[0])
@@ -131,7 +131,7 @@ def test_file_of_both_the_project_and_a_question_is_sent_once() -> None:
     assert len([part for part in parts if isinstance(part, InlineData)]) == 1
 
 
-def test_project_files_that_do_not_fit_into_the_request_are_only_named(settings: Settings) -> None:
+def test_request_contains_only_the_names_of_project_files_that_do_not_fit(settings: Settings) -> None:
     settings.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = make_conversation(model="scenario-text")
     owner = conversation.owner
@@ -145,7 +145,7 @@ def test_project_files_that_do_not_fit_into_the_request_are_only_named(settings:
     assert Text("[The file l.csv is not sent with this request.]") in parts
 
 
-def test_request_without_earlier_files_contains_no_project_files() -> None:
+def test_request_that_is_repeated_without_files_omits_project_files_too() -> None:
     conversation = make_conversation()
     make_project(conversation, make_attachment(conversation.owner, name="a.csv"))
     parts = sent_parts(prepare_next(start(conversation), Replay(has_files=False)))
@@ -185,7 +185,7 @@ def decide(text: str, project_files: Sequence[Attachment], *, native: bool = Tru
     return decide_code(conversation, question, [], TurnChoices(), setup, None, lambda: False, project_files)
 
 
-def test_files_of_a_project_count_as_data_of_the_conversation() -> None:
+def test_table_among_the_project_files_makes_code_run_as_an_attached_table_does() -> None:
     owner = make_conversation().owner
     data, note = make_attachment(owner, name="data.csv"), make_attachment(owner, name="note.txt")
     Attachment.objects.filter(pk=note.pk).update(mime_type="text/plain")
@@ -209,7 +209,7 @@ def test_project_files_of_all_turns_are_read_with_one_further_query() -> None:
     assert [len(one.project_files) for one in rows] == [1, 1]
 
 
-def test_upload_records_of_project_files_are_deleted_like_those_of_other_files() -> None:
+def test_provider_upload_of_a_project_file_is_forgotten_with_those_of_its_conversation() -> None:
     conversation = make_conversation()
     file = make_attachment(conversation.owner)
     make_project(conversation, file)

@@ -110,7 +110,7 @@ def images_in(parts: list[Any]) -> list[bytes]:
     ("number", "size_bytes", "sent"),
     [(1, 100_000, 1), (4, 100_000, 4), (20, 100_000, 20), (4, 5_400_000, 1), (20, 1_400_000, 4)],
 )
-async def test_newest_graphs_within_the_limit_are_sent_complete(
+async def test_request_contains_the_newest_graphs_that_fit_and_only_the_names_of_older_ones(
     number: int, size_bytes: int, sent: int, emulated: Settings
 ) -> None:
     conversation = await new_conversation(model="scenario-text")
@@ -139,7 +139,7 @@ async def test_printed_image_is_sent_as_an_image_and_never_as_text(emulated: Set
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_data_uri_is_sent_as_text_only_in_the_last_question(emulated: Settings) -> None:
+async def test_data_uri_is_sent_unshortened_only_in_the_newest_question(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     await ask_and_wait(conversation, f"What is {URI}?")
     output = CodeExecutionResult(f"x {URI}\n", "OUTCOME_OK")
@@ -164,7 +164,7 @@ def test_data_uris_are_removed_from_function_results_and_code_is_not_changed() -
 
 
 @given(part=generated_parts())
-def test_estimated_size_of_a_part_is_not_too_low(part: PartValue) -> None:
+def test_estimated_size_of_a_part_is_at_least_its_size_in_a_request(part: PartValue) -> None:
     contents = (Content(Role.USER if isinstance(part, FunctionResponse) else Role.MODEL, (part,)),)
     empty, whole = (GenerateRequest("m", one) for one in ((), contents))
     facts = ModelFacts()
@@ -177,7 +177,7 @@ def test_estimated_size_of_a_part_is_not_too_low(part: PartValue) -> None:
 
 
 @pytest.mark.django_db
-def test_oldest_exchanges_are_left_out_if_the_text_alone_is_too_long(settings: Settings) -> None:
+def test_oldest_questions_and_answers_are_left_out_if_the_text_is_too_long(settings: Settings) -> None:
     settings.REQUEST_LIMIT_BYTES = 150_000
     conversation = make_conversation(model="scenario-text")
     for word in ("first", "second", "third"):
@@ -206,7 +206,7 @@ def rounds_of(*outputs: str) -> MessageRecord:
     return MessageRecord(None, None, parts)  # type: ignore[arg-type]
 
 
-def test_oldest_results_of_a_turn_are_shortened_first_and_the_newest_is_kept() -> None:
+def test_oldest_function_results_of_a_turn_are_shortened_and_the_newest_is_kept() -> None:
     record = rounds_of(*("a" * 20_000 for _ in range(15)))
     whole = sum(map(part_bytes, record.parts))
     assert with_short_results(record, part_bytes, whole).parts == record.parts
@@ -221,7 +221,7 @@ def test_oldest_results_of_a_turn_are_shortened_first_and_the_newest_is_kept() -
         assert [part for part in short.parts if isinstance(part, FunctionCall)] == record.parts[::2]
 
 
-def test_long_values_without_text_are_shortened_too() -> None:
+def test_long_lists_in_function_results_are_shortened_too() -> None:
     variables: list[JSON] = [{"name": f"x{number}", "preview": "1"} for number in range(500)]
     answer = FunctionResponse("list_variables", {"variables": variables, "count": 500})
     record = MessageRecord(None, None, [answer, Text("t", round=1)])  # type: ignore[arg-type]
@@ -274,7 +274,7 @@ def test_files_of_the_question_are_sent_even_if_they_alone_fill_the_request(sett
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_file_that_the_api_refuses_is_sent_only_once(emulated: Settings) -> None:
+async def test_refused_file_is_replaced_by_a_sentence_in_later_requests(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-document-refused")
     file = await database_sync_to_async(make_attachment)(conversation.owner, data=b"%PDF-1.4", name="broken.pdf")
     await Attachment.objects.aupdate(mime_type="application/pdf")

@@ -52,7 +52,7 @@ def test_endpoint_model_is_read_once_for_many_turns() -> None:
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_capabilities_that_the_start_has_read_are_not_read_again() -> None:
+def test_capabilities_that_were_read_at_the_start_of_a_turn_are_not_read_again() -> None:
     planned, of_gemini = plan("llama"), start("")
     assert planned.capabilities
     with CaptureQueriesContext(connection) as queries:
@@ -82,7 +82,7 @@ def test_each_model_in_a_batch_has_its_own_capabilities() -> None:
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_request_uses_the_facts_that_were_read_with_its_rows() -> None:
+def test_making_a_request_runs_no_query_for_the_facts_of_its_model() -> None:
     of_gemini, of_endpoint = start(""), start("llama")
     numbers = []
     for turn in (of_gemini, of_endpoint):

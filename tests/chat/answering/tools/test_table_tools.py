@@ -69,7 +69,7 @@ async def test_denied_call_is_not_run(tables: Settings) -> None:
 
 
 async def test_no_request_contains_an_unreleased_result(tables: Settings) -> None:
-    """Of the tool set, this needs only that its state contains no data."""
+    """This is true for any tool set whose state text contains no data."""
     tables.RESULTS_NEED_APPROVAL = True
     before = count_calls(tables.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await ask_for_code("function-call"))
@@ -83,7 +83,7 @@ async def test_no_request_contains_an_unreleased_result(tables: Settings) -> Non
     assert "The table is cities." in json.dumps(request["request"])
 
 
-def test_call_is_closed_and_not_run_again_if_its_server_is_killed_before_the_result(settings: Settings) -> None:
+def test_call_gets_an_error_result_and_is_not_run_again_if_the_server_is_killed_during_it(settings: Settings) -> None:
     tool_sets = json.dumps([*settings.TOOL_SETS, "tests.chat.answering.tools.table_tools.make"])
     variables = VARIABLES | {"SETTING_TOOL_SETS": tool_sets, "SETTING_TURN_LEASE_S": "2"}
     with running_server(GOOGLE_GEMINI_BASE_URL=shared_emulator(), **variables) as server:

@@ -73,7 +73,7 @@ def usage(number: int) -> UsageReported:
     ids=["metadata", "response", "finish"],
 )
 @pytest.mark.parametrize("per_list", [1, 100])
-async def test_answer_ends_at_its_limit_if_the_provider_sends_reports_without_end(
+async def test_answer_ends_at_its_limit_if_the_provider_sends_metadata_without_end(
     answers: Answers, report: Callable[[int], StreamEvent], per_list: int
 ) -> None:
     answers([report(number * per_list + one) for one in range(per_list)] for number in range(100))
@@ -83,25 +83,27 @@ async def test_answer_ends_at_its_limit_if_the_provider_sends_reports_without_en
 
 
 async def test_answer_ends_at_its_limit_if_the_provider_sends_token_counts_without_end(answers: Answers) -> None:
-    # Of those that arrive together, only the last is stored and counts.
+    # Of the token counts in one list, only the last is stored and counted.
     answers([usage(number * 1_000 + one) for one in range(1_000)] for number in range(100))
     turn = await ask()
     assert (turn.status, turn.error_code) == ("failed", "limit")
 
 
-async def test_token_counts_between_texts_do_not_make_an_answer_too_long(answers: Answers) -> None:
+async def test_repeated_token_counts_do_not_count_towards_the_limit_of_an_answer(answers: Answers) -> None:
     answers([TEXT, *([END] if number == 49 else []), usage(number)] for number in range(50))
     turn = await ask()
     assert (turn.status, turn.message.text) == ("done", "a" * 50)
 
 
-async def test_function_arguments_that_are_too_long_end_the_answer(answers: Answers) -> None:
+async def test_answer_ends_if_function_arguments_are_too_long(answers: Answers) -> None:
     answers([[PartReceived(FunctionCall("f", {"text": 5 * LONG}, str(number)))] for number in range(4)])
     turn = await ask()
     assert (turn.status, turn.error_code) == ("failed", "limit")
 
 
-async def test_too_many_parts_end_the_answer_even_in_one_list(answers: Answers, emulated: Settings) -> None:
+async def test_answer_ends_at_its_limit_of_parts_even_if_all_arrive_in_one_list(
+    answers: Answers, emulated: Settings
+) -> None:
     emulated.ANSWER_PARTS_LIMIT = 20
     answers([[*[TEXT, THOUGHT] * 1_000, END]])
     turn = await ask()
@@ -116,7 +118,7 @@ async def test_answer_with_the_maximum_number_of_parts_is_complete(answers: Answ
     assert (turn.status, len(await parts_of(turn))) == ("done", 20)
 
 
-def test_content_before_a_wait_counts_for_the_limit_after_it() -> None:
+def test_size_of_an_answer_is_the_same_after_it_was_read_from_its_log() -> None:
     answer = Answer()
     answer.apply(PartStarted(0, FunctionCall("f", {"text": 11 * LONG})))
     assert fold([to_row(PartStarted(0, answer.parts[0]))]).size_chars == answer.size_chars > 11_000

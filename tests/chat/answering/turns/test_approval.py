@@ -63,7 +63,7 @@ async def test_approved_code_runs_as_the_model_wrote_it(emulated: Settings) -> N
     assert (code.code, code.is_edited) == (CODE, False)
 
 
-async def test_changed_code_runs_and_the_call_is_sent_back_as_the_model_wrote_it(emulated: Settings) -> None:
+async def test_code_changed_by_a_person_runs_and_the_call_is_sent_back_with_the_models_code(emulated: Settings) -> None:
     turn = await ask_for_code()
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(turn, code=EDITED)
@@ -86,7 +86,7 @@ async def test_changed_code_runs_and_the_call_is_sent_back_as_the_model_wrote_it
     assert response["output"] == "changed by a person\n"
 
 
-async def test_next_turn_sends_the_same_call_and_result_again(emulated: Settings) -> None:
+async def test_next_turn_sends_the_call_and_the_result_of_changed_code_unchanged(emulated: Settings) -> None:
     turn = await ask_for_code()
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(turn, code=EDITED)
@@ -99,7 +99,7 @@ async def test_next_turn_sends_the_same_call_and_result_again(emulated: Settings
     assert await stop_turn(turn.conversation_id)
 
 
-async def test_code_that_is_sent_unchanged_with_a_decision_counts_as_unchanged(emulated: Settings) -> None:
+async def test_code_sent_with_a_decision_is_not_marked_as_edited_if_it_is_unchanged(emulated: Settings) -> None:
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
     turn = await decide_and_wait(turn, code=CODE)
@@ -109,7 +109,7 @@ async def test_code_that_is_sent_unchanged_with_a_decision_counts_as_unchanged(e
     assert not await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
-async def test_model_gets_the_changed_code_with_its_error(emulated: Settings) -> None:
+async def test_model_gets_the_changed_code_together_with_its_error(emulated: Settings) -> None:
     turn = await decide_and_wait(await ask_for_code(), code="1 / 0")
     response = next(part for part in await parts_of(turn) if isinstance(part, FunctionResponse))
     assert "ZeroDivisionError" in str(response.result["output"])
@@ -128,7 +128,7 @@ async def test_decision_with_code_is_refused_for_a_call_without_code(emulated: S
     assert response.result == {"error": "There is no code to run."}
 
 
-async def test_denied_call_is_marked(emulated: Settings) -> None:
+async def test_denied_call_is_not_run_and_marked_as_denied(emulated: Settings) -> None:
     turn = await decide_and_wait(await ask_for_code(), is_approved=False)
     assert turn.status == "done"
     assert executed(emulated.VAR_DIR) == []

@@ -22,7 +22,7 @@ AFTER_WORK = "The model thought or searched, but wrote no answer. Ask again, per
         ("signature-only", "The model gave an empty answer. Ask again, perhaps in other words."),
     ],
 )
-async def test_blank_answer_is_requested_once_more_and_then_reported_to_the_user(
+async def test_answer_without_text_is_requested_once_more_and_then_the_page_says_that_it_is_empty(
     scenario: str, sentence: str, emulated: Settings
 ) -> None:
     conversation = await new_conversation(model=f"scenario-{scenario}")
@@ -35,7 +35,7 @@ async def test_blank_answer_is_requested_once_more_and_then_reported_to_the_user
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_parts_without_content_are_not_shown_and_do_not_split_text(emulated: Settings) -> None:
+async def test_part_that_has_only_a_signature_is_not_shown_and_does_not_split_text(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-signature-in-text")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "first", tab)
@@ -47,7 +47,7 @@ async def test_parts_without_content_are_not_shown_and_do_not_split_text(emulate
     assert second.status == Turn.Status.DONE, "the strict API has refused the history"
 
 
-async def test_provider_search_is_shown_in_words_and_sent_back_unchanged(emulated: Settings) -> None:
+async def test_web_search_is_shown_in_words_and_its_parts_are_sent_back_unchanged(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-tool-call")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "first", tab)

@@ -28,7 +28,7 @@ def test_output_within_the_limit_is_not_changed() -> None:
     assert output.cut(parts) == parts
 
 
-def test_output_is_cut_once_and_keeps_its_outcome() -> None:
+def test_output_is_cut_at_the_limit_with_one_notice_and_its_outcome_is_kept() -> None:
     output, notice = limited_to(10)
     assert output.cut([result("a" * 6)]) == [result("a" * 6)]
     [cut] = output.cut([result("b" * 300), result("c")])
@@ -37,14 +37,14 @@ def test_output_is_cut_once_and_keeps_its_outcome() -> None:
     assert output.cut([result("the whole output", OUTCOME_OK)]) == [result(None, OUTCOME_OK)]
 
 
-def test_notice_of_a_cut_is_on_its_own_line() -> None:
+def test_notice_about_a_cut_is_on_its_own_line() -> None:
     for size in range(1, 11):
         output, notice = limited_to(10)
         parts = output.cut(result("a" * size) for _ in range(20))
         assert "".join(part.long_text for part in parts).strip("a") == f"\n{notice}"
 
 
-def test_whole_output_that_was_not_streamed_is_cut() -> None:
+def test_output_that_arrives_at_once_at_the_end_is_cut() -> None:
     output, notice = limited_to(20)
     [part] = output.cut([result("a" * 30, OUTCOME_OK)])
     assert part.long_text.strip("a") == f"\n{notice}"
@@ -56,7 +56,7 @@ def test_image_that_exceeds_the_limit_is_left_out_whole() -> None:
     assert output.cut([result(f"a\n{uri}")]) == [result(f"a\n{notice}")]
 
 
-def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
+def test_three_outputs_of_a_megabyte_fit_into_one_answer() -> None:
     limit = 4 * 1024 * 1024
     assembler = Assembler(is_code_offered=True, new_id=lambda: "")
     text = "0123456789abcdef" * (1024 * 1024 // 16)
@@ -67,7 +67,7 @@ def test_three_cells_of_a_megabyte_fit_into_an_answer() -> None:
     assert 2.5 * 1024 * 1024 < assembler.answer.size_chars <= limit
 
 
-def test_output_alone_never_makes_an_answer_too_long() -> None:
+def test_cut_outputs_never_exceed_the_space_left_in_an_answer() -> None:
     room = 10_000
     for _ in range(12):
         parts = CallOutput(room).cut([result("x" * 50_000), result("x" * 50_000, OUTCOME_OK)])
@@ -75,7 +75,7 @@ def test_output_alone_never_makes_an_answer_too_long() -> None:
     assert room >= 0
 
 
-def test_before_cut_returns_the_output_before_the_notice() -> None:
+def test_before_cut_returns_the_output_before_the_notice_about_a_cut() -> None:
     [part] = CallOutput(10_000).cut([result("x\n" * 5_000, OUTCOME_OK)])
     output, is_cut = before_cut(part.long_text)
     assert is_cut

@@ -73,7 +73,9 @@ async def test_request_declares_the_tools_that_model_and_conversation_allow(
     assert ("You can search the web" in instruction) is ("googleSearch" in tools)
 
 
-async def test_function_call_beside_native_code_gets_its_response_in_the_next_round(emulated: Settings) -> None:
+async def test_call_in_an_answer_that_also_runs_native_code_gets_its_response_in_the_next_round(
+    emulated: Settings,
+) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     tools = recording_tools.choose(RecordingTools(("run_python",)))
     conversation = await conversation_with("code-beside-session")
@@ -94,7 +96,7 @@ async def test_function_call_beside_native_code_gets_its_response_in_the_next_ro
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_search_and_graph_of_one_answer_are_shown_and_sent_back(emulated: Settings) -> None:
+async def test_answer_with_a_search_and_a_graph_shows_both_and_both_are_sent_back(emulated: Settings) -> None:
     conversation = await conversation_with("search-and-plot", web_search="on")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "Show me a Bitcoin price chart", tab)
@@ -114,7 +116,7 @@ async def test_search_and_graph_of_one_answer_are_shown_and_sent_back(emulated: 
     assert ["thoughtSignature" in part for part in sent] == [True, True, True, False, False, False, True]
 
 
-async def test_search_is_reported_only_at_the_end_if_no_functions_are_declared(emulated: Settings) -> None:
+async def test_answer_has_search_queries_but_no_search_parts_if_no_functions_are_declared(emulated: Settings) -> None:
     conversation = await conversation_with("search-and-plot", functions=False, web_search="on")
     turn, [request] = await requests_of(conversation, emulated)
     assert "toolConfig" not in request
@@ -154,7 +156,7 @@ async def test_model_can_run_code_in_the_session_although_it_has_its_own_sandbox
     assert later.engine == Engine.SESSION
 
 
-async def test_flash_can_search_run_code_and_use_the_session(emulated: Settings) -> None:
+async def test_preset_flash_offers_native_code_web_search_and_the_session(emulated: Settings) -> None:
     await database_sync_to_async(load_first_rows)()
     conversation = await new_conversation(model="flash")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)

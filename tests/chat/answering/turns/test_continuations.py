@@ -29,7 +29,7 @@ def requests_since(settings: Settings, number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("protocol", "field"), [("", "continuationToken"), (INTERACTIONS_API, "continuation_token")])
-async def test_long_answer_is_continued_with_the_tokens_of_its_service(
+async def test_long_answer_is_continued_with_the_continuation_tokens_of_its_service(
     emulated: Settings, protocol: str, field: str
 ) -> None:
     name = "scenario-continuation"
@@ -48,7 +48,9 @@ async def test_long_answer_is_continued_with_the_tokens_of_its_service(
     assert [answer.message.text in str(request) for answer in answers] == [True, True, True]
 
 
-async def test_request_after_a_function_call_is_sent_again_with_the_functions_result(emulated: Settings) -> None:
+async def test_continuation_after_a_function_call_repeats_the_request_with_the_functions_result(
+    emulated: Settings,
+) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
     conversation = await new_conversation(model="scenario-continuation-after-call", code_execution="off")
@@ -60,7 +62,7 @@ async def test_request_after_a_function_call_is_sent_again_with_the_functions_re
     assert again == asked
 
 
-async def test_answer_is_continued_without_its_token_if_the_service_refuses_it(emulated: Settings) -> None:
+async def test_answer_is_continued_without_its_continuation_token_if_the_service_refuses_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-continuation-1")
     await ask_and_wait(conversation, "go")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)

@@ -90,7 +90,7 @@ async def responses_of(turn: Turn) -> list[FunctionResponse]:
         (restart, "interrupted", Refusal.LOST, "Function cut off"),
     ],
 )
-async def test_ended_and_interrupted_and_unstarted_calls_get_different_responses(
+async def test_finished_interrupted_and_unstarted_calls_get_different_responses(
     emulated: Settings, use_tools: UseTools, end: End, status: str, refusal: Refusal, words: str
 ) -> None:
     tools = use_tools("echo", "plot_wait", "run")
@@ -196,7 +196,7 @@ async def test_recovery_continues_if_a_tool_set_cannot_end_its_calls(
     assert (await cut(conversation, die)).status == "interrupted"
 
 
-async def test_failed_call_keeps_its_own_error(use_tools: UseTools) -> None:
+async def test_call_that_raised_an_exception_gets_an_error_response_and_no_refusal(use_tools: UseTools) -> None:
     use_tools("crash")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
     [response] = await responses_of(turn)

@@ -42,7 +42,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_retries, "LONGEST_PAUSE_S", 0.002)
 
 
-async def test_items_are_stored_after_a_short_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_writes_of_a_batch_are_stored_after_a_short_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database(OperationalError("locked"), InterfaceError("closed"), OperationalError("locked"))
     commits = group_commit(monkeypatch, database)
     results = await asyncio.gather(commits.submit("a"), commits.submit("b"))
@@ -50,7 +50,7 @@ async def test_items_are_stored_after_a_short_outage(monkeypatch: pytest.MonkeyP
     assert database.stored == ["a", "b"]
 
 
-async def test_all_items_fail_after_an_outage_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_writes_of_a_batch_fail_if_the_outage_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_retries, "GIVE_UP_AFTER_S", 0)
     database = Database(*[OperationalError("down")] * 100)
     commits = group_commit(monkeypatch, database)

@@ -91,7 +91,7 @@ NO_CODE = {"code_execution": False}
         ("session", {**NO_CODE, "allows_code": False}, None, "Modello does not run code."),
     ],
 )
-def test_engine_and_reason_follow_from_setting_and_abilities(
+def test_engine_and_reason_depend_on_the_setting_and_the_models_abilities(
     provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
 ) -> None:
     choice = choose_engine(options(setting, **circumstances))
@@ -185,7 +185,7 @@ def test_code_mode_decides_whether_a_turn_runs_code(
     assert decision.reason
 
 
-def test_users_own_code_runs_in_the_session_for_every_model(provider: FakeProvider) -> None:
+def test_users_own_code_runs_in_the_session_even_if_model_and_conversation_run_no_code(provider: FakeProvider) -> None:
     decision = decide_code(
         Conversation(code_execution="off", engine="native"),
         Message(index=0),
@@ -233,7 +233,7 @@ def test_continued_answer_keeps_its_engine(
         ("", False, False, False),
     ],
 )
-def test_tools_and_moves_depend_only_on_the_stored_decision(
+def test_tools_and_permission_to_move_depend_only_on_what_was_stored_with_the_turn(
     settings: Settings, engine: str, offers_session: bool, has_tools: bool, can_move: bool
 ) -> None:
     # What has changed since the decision does not matter.
@@ -251,7 +251,7 @@ def test_tools_and_moves_depend_only_on_the_stored_decision(
         ("auto", NO_CODE, None, "Modello does not run code."),
     ],
 )
-def test_session_is_not_used_if_the_model_takes_no_functions(
+def test_session_is_not_used_if_the_model_calls_no_functions(
     provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
 ) -> None:
     provider.functions = False
@@ -306,7 +306,7 @@ def test_code_runs_in_the_session_if_the_model_does_not_accept_a_files_type(prov
     assert choose_engine(replace(options(), files=[picture])).engine is NATIVE
 
 
-def test_web_search_is_dropped_for_the_session_if_the_model_cannot_combine_them(provider: FakeProvider) -> None:
+def test_reason_says_that_the_web_is_not_searched_if_the_session_excludes_it(provider: FakeProvider) -> None:
     both = options("session", web_search=True, functions_beside_tools=True)
     assert "web" not in choose_engine(both).reason
     provider.functions_beside_built_in = False
@@ -343,7 +343,7 @@ def test_code_moves_to_the_session_after_a_result_that_the_session_can_improve(p
     assert bool(reason_to_move(parts)) == bool(reason)
 
 
-def test_excel_and_parquet_files_count_as_data_whatever_their_names() -> None:
+def test_csv_excel_and_parquet_files_are_recognized_as_data_by_their_mime_types() -> None:
     assert [is_data(mime_type, "file") for mime_type in (CSV, EXCEL, PARQUET, "text/plain")] == [
         True,
         True,

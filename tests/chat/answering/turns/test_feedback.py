@@ -87,7 +87,7 @@ def test_rating_is_stored_replaced_and_removed(browser: Client, answer: Message)
         assert not Feedback.objects.exists()
 
 
-def test_chosen_thumb_is_marked_and_removes_the_rating_when_pressed(browser: Client, answer: Message) -> None:
+def test_button_of_the_chosen_rating_is_marked_and_would_remove_the_rating(browser: Client, answer: Message) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": "slow"}).content.decode()
     assert 'data-rating="good" aria-pressed="false" aria-label="Good answer" title="Good answer"' in html
     assert 'data-rating="none" aria-pressed="true" aria-label="Bad answer" title="Bad answer"' in html
@@ -155,7 +155,7 @@ def test_answers_with_parts_have_rating_buttons_whatever_their_status(status: st
         ({"verdict": "bad", "reason": "x" * 1024**2}, "A reason can have at most 1,000 characters. Shorten it."),
     ],
 )
-def test_invalid_input_is_refused_with_a_sentence(
+def test_invalid_rating_is_refused_with_an_error_message(
     browser: Client, answer: Message, fields: dict[str, str], sentence: str
 ) -> None:
     response = browser.post(path_of(answer), fields)
@@ -164,7 +164,7 @@ def test_invalid_input_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("reason", HOSTILE)
-def test_hostile_reason_is_escaped(browser: Client, answer: Message, reason: str) -> None:
+def test_reason_of_a_rating_is_escaped_in_html(browser: Client, answer: Message, reason: str) -> None:
     html = browser.post(path_of(answer), {"verdict": "bad", "reason": reason}).content.decode()
     assert Feedback.objects.get().reason == reason
     assert html in reloaded_html(answer)

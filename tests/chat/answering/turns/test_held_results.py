@@ -64,7 +64,7 @@ async def test_released_result_is_sent_to_the_model(held_results: Settings) -> N
     assert executed(held_results.VAR_DIR) == [CODE]
 
 
-async def test_conversation_setting_can_require_the_release_of_results(emulated: Settings) -> None:
+async def test_results_need_a_release_if_the_conversation_is_set_so(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-function-code", code_execution="off", release="ask")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     turn = await decide_and_wait(await reread(await ask_and_wait(conversation, "go")))
@@ -99,7 +99,7 @@ async def test_result_is_never_sent_if_the_turn_is_stopped_before_its_release(he
     assert responses_in(request) == [{"error": tool_loop.WITHHELD}]
 
 
-async def test_repeated_decision_about_a_call_does_not_release_its_result(held_results: Settings) -> None:
+async def test_repeated_approval_of_a_call_does_not_release_its_result(held_results: Settings) -> None:
     turn = await ask_for_code()
     decision = ApprovalDecision(await approval_id_of(turn), is_approved=True)
     assert await decide(lambda: turn.pk, decision)
@@ -109,7 +109,7 @@ async def test_repeated_decision_about_a_call_does_not_release_its_result(held_r
     assert await approval_id_of(turn) != decision.approval_id
 
 
-async def test_release_is_requested_for_one_result_after_the_other_once_all_calls_have_run(
+async def test_results_are_released_one_after_the_other_after_all_calls_have_run(
     held_results: Settings,
 ) -> None:
     before = count_calls(held_results.GOOGLE_GEMINI_BASE_URL)
@@ -127,7 +127,7 @@ async def test_release_is_requested_for_one_result_after_the_other_once_all_call
     assert third["output"] == "33\n"
 
 
-async def test_result_is_held_for_later_questions_even_if_no_round_follows(held_results: Settings) -> None:
+async def test_result_that_was_not_released_is_withheld_even_if_no_round_follows(held_results: Settings) -> None:
     held_results.ROUNDS_LIMIT = 1
     turn = await decide_and_wait(await ask_and_run_code(), is_approved=False)
     assert (turn.status, turn.finish) == ("done", "round_limit")

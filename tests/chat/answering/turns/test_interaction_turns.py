@@ -67,7 +67,9 @@ async def conversation_with(name: str, protocol: str = INTERACTIONS_API, **setti
 # --- what is sent back
 
 
-async def test_steps_are_sent_back_unchanged_and_requests_begin_alike(emulated: Settings, use_tools: UseTools) -> None:
+async def test_steps_are_sent_back_unchanged_and_later_requests_begin_like_earlier_ones(
+    emulated: Settings, use_tools: UseTools
+) -> None:
     use_tools("echo")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
     conversation = await conversation_with("scenario-function-call")
@@ -84,7 +86,7 @@ async def test_steps_are_sent_back_unchanged_and_requests_begin_alike(emulated: 
 
 
 @pytest.mark.parametrize("protocols", [("", INTERACTIONS_API), (INTERACTIONS_API, "")])
-async def test_answer_from_the_other_protocol_is_sent_without_signatures(
+async def test_answer_received_with_another_protocol_is_sent_back_without_its_signatures(
     emulated: Settings, use_tools: UseTools, protocols: tuple[str, str]
 ) -> None:
     use_tools("echo")
@@ -126,7 +128,7 @@ async def test_stop_closes_the_request_and_keeps_the_text(emulated: Settings) ->
     await wait_until_async(lambda: calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)[0]["state"] == "left")
 
 
-async def test_demo_model_answers_equally_in_both_protocols(emulated: Settings) -> None:
+async def test_demo_model_gives_the_same_answer_in_both_protocols(emulated: Settings) -> None:
     found = []
     for protocol in ("", INTERACTIONS_API):
         await LanguageModel.objects.acreate(name="some-model", protocol=protocol, code_execution=True)
@@ -178,7 +180,7 @@ def steps_between(call: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("recorded", sampled(RECORDINGS, 8, lambda one: one.name))
-async def test_stream_is_stored_and_its_steps_are_sent_back(
+async def test_recorded_stream_is_stored_and_its_steps_are_sent_back(
     emulated: Settings, recordings_url: str, use_tools: UseTools, recorded: Recording
 ) -> None:
     emulated.GOOGLE_GEMINI_BASE_URL, emulated.ROUNDS_LIMIT = recordings_url, 1

@@ -64,7 +64,7 @@ def test_many_short_logs_are_deleted_in_several_transactions(monkeypatch: pytest
     assert not TurnEvent.objects.exists()
 
 
-def test_no_statement_reads_a_whole_table() -> None:
+def test_no_statement_of_the_deletion_scans_a_whole_database_table() -> None:
     make_turns(2, rows=5)
     with CaptureQueriesContext(connection) as queries:
         delete_old_logs()

@@ -64,7 +64,7 @@ async def check_everywhere(turn: Turn, *, outcome: str, word: str, sentence: str
         ("plot_crash", "OUTCOME_LOST", "lost", "was cut off; its result is lost", "skip-execution"),
     ],
 )
-async def test_code_that_ended_has_the_same_outcome_everywhere(
+async def test_page_exports_and_api_show_the_same_outcome_of_code_that_has_ended(
     use_tools: UseTools, name: str, outcome: str, word: str, sentence: str, tag: str
 ) -> None:
     use_tools(name)
@@ -85,7 +85,7 @@ async def start_plot(tab: Tab) -> Turn:
     return started.turn
 
 
-async def test_code_that_was_stopped_has_the_outcome_aborted_everywhere(use_tools: UseTools) -> None:
+async def test_page_exports_and_api_show_stopped_code_as_aborted(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
@@ -100,7 +100,7 @@ async def test_code_that_was_stopped_has_the_outcome_aborted_everywhere(use_tool
     )
 
 
-async def test_code_whose_server_died_has_the_outcome_lost_everywhere(use_tools: UseTools) -> None:
+async def test_page_exports_and_api_show_code_of_a_dead_server_as_lost(use_tools: UseTools) -> None:
     use_tools("plot_wait")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)

@@ -180,7 +180,7 @@ async def test_parameter_that_a_server_refuses_is_left_out_of_later_requests(
     assert all(case.is_remembered(entry.body) for entry in second)
 
 
-async def test_next_round_leaves_out_what_the_server_refused_in_this_round(
+async def test_next_round_leaves_out_the_parameter_that_the_server_refused_in_this_round(
     endpoints: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def make_probed_conversation() -> Conversation:
@@ -207,7 +207,9 @@ async def test_next_round_leaves_out_what_the_server_refused_in_this_round(
     assert read == [case.model], "the first round has what the start read"
 
 
-async def test_reasoning_is_sent_back_if_the_server_requires_it(endpoints: StandInServer, settings: Settings) -> None:
+async def test_thoughts_are_sent_back_after_a_server_has_required_them(
+    endpoints: StandInServer, settings: Settings
+) -> None:
     case = Case("deepseek-unrecognised", "function-call", [200], bool, {})
     settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     recording_tools.choose(RecordingTools(("echo",)))
@@ -222,7 +224,7 @@ async def test_reasoning_is_sent_back_if_the_server_requires_it(endpoints: Stand
 
 
 @pytest.mark.parametrize("dialect", ["deepseek", "deepseek-unrecognised"])
-async def test_conversation_continues_at_a_server_that_requires_reasoning(
+async def test_reasoning_is_sent_back_in_each_turn_to_a_server_that_requires_it(
     endpoints: StandInServer, dialect: str
 ) -> None:
     conversation = await database_sync_to_async(make_case_conversation)(

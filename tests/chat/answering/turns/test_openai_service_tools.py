@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("endpoint", ["generic", GOOGLE])
-async def test_built_in_tools_in_the_row_of_a_model_are_ignored_and_it_gets_the_python_session(
+async def test_model_gets_the_python_session_although_its_row_lists_built_in_tools(
     endpoints: StandInServer, endpoint: str
 ) -> None:
     def make() -> Conversation:

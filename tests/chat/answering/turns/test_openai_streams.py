@@ -103,7 +103,7 @@ def assert_accepted(entries: Sequence[JournalEntry]) -> None:
 
 
 @pytest.mark.parametrize("name", sampled(SHAPES, 16))
-async def test_response_of_each_shape_is_stored_and_the_next_request_is_accepted(
+async def test_each_hand_written_response_is_stored_and_the_next_request_is_accepted(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
     turns, entries, _ = await ask_twice(endpoints, "generic", name, ["echo"], settings)
@@ -131,7 +131,7 @@ async def test_control_marks_of_chat_templates_are_not_shown_or_stored(
 
 @pytest.mark.parametrize("profile", STRICT_PROFILES)
 @pytest.mark.parametrize("name", sampled([name for name in CALL_SHAPES if name not in FOREIGN], 3))
-async def test_calls_of_any_shape_are_sent_back_in_a_form_that_strict_servers_accept(
+async def test_calls_of_each_recorded_form_are_sent_back_in_a_form_that_strict_servers_accept(
     endpoints: StandInServer, settings: Settings, name: str, profile: str
 ) -> None:
     turns, entries, _ = await ask_twice(endpoints, profile, name, ["echo"], settings)

@@ -204,7 +204,7 @@ async def test_turn_ends_at_the_limit_of_rounds(
     assert len(ids) == len(set(ids)) == 2
 
 
-async def test_server_from_the_settings_is_used(
+async def test_turn_uses_the_server_that_the_settings_describe(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings
 ) -> None:
     use_tools("echo")
@@ -235,7 +235,7 @@ async def test_results_that_fill_the_context_window_do_not_end_the_turn(
 
 
 @each_profile
-async def test_text_about_the_tools_is_at_the_end_of_the_newest_message(
+async def test_session_state_is_at_the_end_of_the_newest_message(
     endpoints: StandInServer, use_tools: UseTools, profile: str
 ) -> None:
     use_tools("echo", state_text="The session holds x.")

@@ -24,7 +24,7 @@ NOTE = "Scenario Text answered: the service no longer offers scenario-other-mode
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_pages_and_api_show_the_model_that_answered_and_use_its_prices(
+async def test_page_api_and_export_name_the_model_that_answered_and_cost_uses_its_prices(
     emulated: Settings,
 ) -> None:
     emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "key"
@@ -89,7 +89,7 @@ def billed(asked: str, *versions: str, began_at: datetime | None = None) -> tupl
     ],
 )
 @pytest.mark.usefixtures("rows")
-def test_version_of_the_requested_model_does_not_count_as_another_model(asked: str, version: str) -> None:
+def test_reported_version_of_the_requested_model_is_not_treated_as_another_model(asked: str, version: str) -> None:
     assert not needs_catalogue([AnswerRound(model_version=version)], Setup("gemini", asked, asked))
     assert billed(asked, version) == (100, "")
 
@@ -105,7 +105,7 @@ def test_version_of_the_requested_model_does_not_count_as_another_model(asked: s
     ],
 )
 @pytest.mark.usefixtures("rows")
-def test_rounds_of_another_model_have_the_prices_of_that_model(
+def test_cost_of_each_round_uses_the_prices_of_the_model_that_answered(
     asked: str, versions: list[str], expected: tuple[int, str]
 ) -> None:
     assert billed(asked, *versions) == expected
@@ -121,7 +121,7 @@ def test_requested_model_and_answering_model_are_read_with_one_query(
     assert note == "GEMINI-Y answered: the service no longer offers gemini-x."
 
 
-def test_model_name_that_an_endpoint_reports_does_not_count_as_another_model() -> None:
+def test_model_name_that_an_endpoint_reports_is_not_treated_as_another_model() -> None:
     setup = Setup(ENDPOINT_PROVIDER, "fast", "fast")
     assert not needs_catalogue([AnswerRound(model_version="gpt-4o-2024-08-06")], setup)
 

@@ -94,7 +94,7 @@ async def test_page_recovers_after_the_database_was_unavailable(
     await Runner.current().drain()
 
 
-async def test_failed_action_gets_an_error_sentence_and_the_socket_can_disconnect(
+async def test_page_gets_an_error_message_and_can_disconnect_if_the_database_fails_at_a_start(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: object) -> None:
@@ -135,7 +135,7 @@ async def test_turn_runs_even_if_the_caller_is_cancelled_while_it_is_created(
     assert (await Turn.objects.aget(conversation=conversation)).status == "done"
 
 
-async def test_locked_conversation_prevents_only_its_own_start(
+async def test_lock_on_one_conversation_does_not_prevent_starts_in_others(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked, *others = [await new_conversation(model="scenario-text") for _ in range(3)]
@@ -216,7 +216,7 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
         if kind in unconfirmed:
             unconfirmed.remove(kind)
             if kind == "the end":
-                # A question that another process starts meanwhile would do this.
+                # Another process that starts a question meanwhile would increment the revision, too.
                 increment_revision(changes[0].conversation_id)
             raise OperationalError("the connection broke after the commit")
         return results

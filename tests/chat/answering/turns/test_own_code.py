@@ -88,7 +88,7 @@ async def test_block_with_the_same_result_gets_the_verdict_reproduced(sessions: 
     assert 'data-verdict="reproduced"' in await fresh_page(conversation)
 
 
-async def test_block_is_rerun_in_the_present_session_or_after_all_earlier_blocks(sessions: Settings) -> None:
+async def test_block_is_rerun_in_the_current_session_or_after_all_earlier_blocks(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "n = 0")
     turn = await run(conversation, "n += 1\nprint(n)")
@@ -96,7 +96,7 @@ async def test_block_is_rerun_in_the_present_session_or_after_all_earlier_blocks
     assert await rerun_last(turn, from_start=True) == (Verdict.REPRODUCED, "The output is the same.")
 
 
-async def test_no_other_code_runs_between_the_blocks_of_a_rerun(
+async def test_other_code_waits_until_all_blocks_of_a_rerun_have_run(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await new_conversation()
@@ -170,5 +170,5 @@ async def test_running_time_of_code_is_counted_and_limited(sessions: Settings) -
         await run_cell(kernel, "1", message_id=None, limit_s=5, on_output=lambda _: None, on_note=lambda _: None)
     await kernel.aclose()
     assert (await PythonSession.objects.aget(pk=session.pk)).generation == session.generation
-    # The kernel's work to be connected and to say what it contains counts by its CPU time, and no code ran.
+    # No code ran. Connecting to the kernel and reading its contents are counted by CPU time.
     assert (await QuotaUse.objects.aget(pk=used.pk)).kernel_ms - used.kernel_ms < 100

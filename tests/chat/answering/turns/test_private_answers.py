@@ -140,7 +140,7 @@ async def ask_all(tables: dict[str, str], truths: Truths) -> list[str]:
     return [one for one in problems if one]
 
 
-async def test_private_answer_about_regions_has_the_right_labels_and_figures(sessions: Settings) -> None:
+async def test_answer_about_regions_in_private_data_has_the_right_labels_and_figures(sessions: Settings) -> None:
     tables = make_tables(0)
     totals = dict.fromkeys(REGIONS, 0.0)
     for row in csv.DictReader(StringIO(tables["sales.csv"])):
@@ -152,7 +152,9 @@ async def test_private_answer_about_regions_has_the_right_labels_and_figures(ses
 
 @pytest.mark.drill
 @pytest.mark.parametrize("seed", range(5))
-async def test_all_questions_about_private_tables_are_answered_right(sessions: Settings, seed: int) -> None:
+async def test_all_questions_about_private_tables_are_answered_with_the_right_figures(
+    sessions: Settings, seed: int
+) -> None:
     tables = make_tables(seed)
     problems = await ask_all(tables, right_figures(tables, PRIVATE_QUESTIONS))
     again = await Part.objects.filter(kind=PartKind.FUNCTION_CALL).acount() - len(PRIVATE_QUESTIONS)

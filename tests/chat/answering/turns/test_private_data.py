@@ -92,7 +92,7 @@ async def people(conversation: Conversation) -> Attachment:
         *(pytest.param(name, LEAKS, marks=pytest.mark.drill, id=name) for name in PROTOCOLS),
     ],
 )
-async def test_no_request_contains_a_cell_and_the_reader_sees_all_output(
+async def test_no_request_contains_a_table_cell_and_the_owners_page_shows_all_output(
     sessions: Settings, endpoints: StandInServer, protocol: str, leaks: Sequence[str]
 ) -> None:
     wire = Wire(sessions, endpoints)
@@ -126,7 +126,7 @@ async def test_no_request_contains_a_cell_and_the_reader_sees_all_output(
     assert "<img " in page
 
 
-async def test_results_of_other_tools_are_withheld_unless_the_tool_set_can_filter_them(
+async def test_results_of_a_tool_set_without_a_filter_are_withheld_from_the_model(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     tools = use_tools("echo", "fail")
@@ -145,7 +145,7 @@ async def test_results_of_other_tools_are_withheld_unless_the_tool_set_can_filte
     assert tools.calls
 
 
-async def test_answers_before_the_setting_are_left_out_of_private_requests(
+async def test_answers_with_data_from_before_the_conversation_became_private_are_left_out(
     sessions: Settings, endpoints: StandInServer
 ) -> None:
     conversation = await new_conversation(model="scenario-function-script", code_execution="on", engine="session")
@@ -168,7 +168,7 @@ async def test_answers_before_the_setting_are_left_out_of_private_requests(
     assert NAMES[0] in wire.requests[0]
 
 
-async def test_earlier_answers_without_data_are_still_sent(emulated: Settings) -> None:
+async def test_answers_without_data_from_before_the_conversation_became_private_are_sent(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     turn = await ask_and_wait(conversation, "go")
     await make_private(conversation)
@@ -212,7 +212,7 @@ async def test_private_question_with_files_is_refused_if_no_session_can_read_the
     assert CANARY.findall(requests) == []
 
 
-async def test_waiting_answer_sends_nothing_after_its_conversation_became_private(
+async def test_answer_that_waits_for_approval_fails_if_its_conversation_becomes_private(
     emulated: Settings, code_tools: None
 ) -> None:
     turn = await ask_for_code()
@@ -223,7 +223,7 @@ async def test_waiting_answer_sends_nothing_after_its_conversation_became_privat
     assert calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before) == []
 
 
-async def test_answer_before_the_conversation_became_private_gives_no_title(emulated: Settings) -> None:
+async def test_no_title_is_made_from_an_answer_before_the_conversation_became_private(emulated: Settings) -> None:
     emulated.GEMINI_EMULATED, emulated.GEMINI_API_KEY = False, "a-key"
     await LanguageModel.objects.acreate(name="scenario-text", makes_titles=True)
     conversation = await new_conversation(model="scenario-text")

@@ -191,7 +191,7 @@ def with_one_word(outcome: Outcome) -> Outcome:
 
 
 @pytest.mark.parametrize("scenario", in_short(OF_GOOGLE, "image"))
-async def test_conversation_only_for_gemini_has_the_same_result_in_its_two_protocols(
+async def test_conversation_that_only_gemini_supports_has_the_same_result_in_both_its_protocols(
     endpoints: StandInServer, use_tools: UseTools, scenario: str
 ) -> None:
     use_tools(*FUNCTIONS)

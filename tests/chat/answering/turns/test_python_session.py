@@ -64,7 +64,7 @@ async def test_variables_are_kept_from_turn_to_turn(sessions: Settings) -> None:
     assert session.last_message_id == turn.message_id
 
 
-async def test_readers_and_the_model_get_the_changes_of_tables(sessions: Settings) -> None:
+async def test_page_and_model_get_a_list_of_the_changes_in_tables(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -96,7 +96,7 @@ sales = sales.dropna()
     assert "<code>sales</code>: <code>price</code> all values times 100</p>" in tab.page.transcript
 
 
-async def test_notice_reports_missing_cells_in_tables_of_earlier_answers(sessions: Settings) -> None:
+async def test_page_shows_missing_cells_of_a_column_that_code_of_a_later_answer_reads(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     await ask_and_wait(
@@ -120,7 +120,7 @@ async def test_notice_reports_missing_cells_in_tables_of_earlier_answers(session
     assert tab.page.transcript.count("Missing cells in “price”") == 1
 
 
-async def test_outputs_that_code_changes_are_shown_in_their_last_form(sessions: Settings) -> None:
+async def test_output_that_code_updates_is_shown_only_in_its_last_form(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     code = """
@@ -257,7 +257,7 @@ async def test_stopped_code_is_interrupted_and_variables_are_kept(sessions: Sett
     assert tab.page.transcript != ""
 
 
-async def test_errors_of_code_are_sent_as_results(sessions: Settings) -> None:
+async def test_errors_of_code_are_sent_to_the_model_as_results(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "print('a')\n1/0\n---\nprint('b')", tab)
@@ -294,7 +294,7 @@ async def test_functions_of_the_session_describe_its_state(sessions: Settings) -
     assert [file["name"] for file in files["files"]] == ["out.csv"]
 
 
-async def test_reset_ends_the_session_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
+async def test_reset_session_ends_the_session_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
     conversation = await session_conversation()
     turn = await ask_and_wait(conversation, "x = 1\n---\n%reset_session {}\n---\nprint('x' in globals())")
     _, reset, cell = await responses_of(turn)
@@ -305,7 +305,9 @@ async def test_reset_ends_the_session_and_the_next_call_starts_a_new_one(session
     assert session.generation == 2
 
 
-async def test_dead_kernel_is_reported_and_the_next_call_starts_a_new_one(sessions: Settings) -> None:
+async def test_model_and_page_get_a_note_that_the_kernel_died_and_the_next_call_starts_another(
+    sessions: Settings,
+) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "x = 1\n---\nimport os\nprint('a', flush=True)\nos._exit(1)", tab)
@@ -326,7 +328,7 @@ async def test_dead_kernel_is_reported_and_the_next_call_starts_a_new_one(sessio
     assert "note" not in (await responses_of(turn))[0]
 
 
-async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
+async def test_kernel_that_was_ended_elsewhere_is_replaced_at_the_next_call(sessions: Settings) -> None:
     conversation = await session_conversation()
     await ask_and_wait(conversation, "x = 1")
     session = await PythonSession.objects.aget(conversation=conversation)
@@ -337,7 +339,9 @@ async def test_kernel_that_has_vanished_is_replaced(sessions: Settings) -> None:
     assert "A new Python session was started." in cell["note"]
 
 
-async def test_unreachable_kernel_service_is_reported_in_a_sentence(sessions: Settings, tmp_path: Path) -> None:
+async def test_model_gets_an_error_sentence_if_the_kernel_service_does_not_run(
+    sessions: Settings, tmp_path: Path
+) -> None:
     sessions.KERNEL_SERVICE_DIR = tmp_path
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
@@ -360,7 +364,7 @@ async def test_demo_model_uses_the_session(sessions: Settings) -> None:
     assert (response["outcome"], response["graphs"]) == ("success", 1)
     await plot.message.arefresh_from_db()
     assert "[GRAPH:0]" in plot.message.text
-    # The comment quotes what the code printed.
+    # The text of the answer quotes what the code printed.
     assert "**1 (x = 1.57)**" in plot.message.text
     await ask_and_wait(conversation, "```python\nwaves = 3\n```", tab)
     later = await ask_and_wait(conversation, "```python\nprint(waves + 1, 'y' in dir())\n```", tab)

@@ -44,7 +44,7 @@ def contents_of(call: dict[str, Any]) -> list[dict[str, Any]]:
     return contents
 
 
-async def test_each_round_has_the_same_date_after_the_question_and_no_message_stores_it(
+async def test_each_round_sends_the_same_date_after_the_question_and_no_message_stores_it(
     emulated: Settings, tools: None
 ) -> None:
     conversation = await in_berlin(await new_conversation(model="scenario-function-call", code_execution="off"))
@@ -65,7 +65,7 @@ async def test_each_round_has_the_same_date_after_the_question_and_no_message_st
     assert third[-1]["parts"][0] == {"text": "and now?"}
 
 
-async def test_chat_completion_has_the_date_at_the_end_of_one_text_in_each_round(
+async def test_chat_completions_request_has_the_date_at_the_end_of_the_question_in_each_round(
     endpoints: StandInServer, tools: None
 ) -> None:
     conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "generic", "function-call")
@@ -77,7 +77,7 @@ async def test_chat_completion_has_the_date_at_the_end_of_one_text_in_each_round
     assert first == second == [f"go\n\n{date_note(turn).text}"]
 
 
-async def test_continuation_has_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
+async def test_continuation_sends_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-max-tokens")
     asked = await ask_and_wait(conversation, "go")
     asked_at = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)

@@ -23,7 +23,7 @@ async def numbers(count: int) -> AsyncGenerator[list[int], None]:
         yield [number]
 
 
-async def test_items_that_were_produced_meanwhile_are_one_list() -> None:
+async def test_items_that_are_produced_before_the_caller_reads_are_one_list() -> None:
     assert [batch async for batch in read_ahead(numbers(3), no_size)] == [[0, 1, 2]]
 
 
@@ -31,7 +31,7 @@ async def test_source_without_items_yields_no_list() -> None:
     assert [batch async for batch in read_ahead(numbers(0), no_size)] == []
 
 
-async def test_item_is_yielded_before_the_source_produces_the_next() -> None:
+async def test_first_item_is_yielded_before_the_source_produces_the_next() -> None:
     has_room = asyncio.Semaphore(0)
 
     async def source() -> AsyncGenerator[list[str], None]:
@@ -47,7 +47,7 @@ async def test_item_is_yielded_before_the_source_produces_the_next() -> None:
     assert batches == [["a"], ["b"], ["c"]]
 
 
-async def test_error_of_the_source_is_raised_after_its_items() -> None:
+async def test_error_of_the_source_is_raised_after_the_items_before_it() -> None:
     async def source() -> AsyncGenerator[list[int], None]:
         yield [1]
         raise OSError("of the source")
@@ -58,7 +58,7 @@ async def test_error_of_the_source_is_raised_after_its_items() -> None:
         await anext(batches)
 
 
-async def test_source_is_paused_if_the_caller_takes_nothing() -> None:
+async def test_source_is_paused_at_the_limit_of_unread_items() -> None:
     produced = 0
 
     async def source() -> AsyncGenerator[list[int], None]:
@@ -77,7 +77,7 @@ async def test_source_is_paused_if_the_caller_takes_nothing() -> None:
     assert rest == list(range(1, 10 * ITEMS_LIMIT))
 
 
-async def test_closing_the_generator_ends_the_source() -> None:
+async def test_closing_the_generator_closes_a_waiting_source() -> None:
     is_closed = asyncio.Event()
 
     async def source() -> AsyncGenerator[list[int], None]:
@@ -95,7 +95,7 @@ async def test_closing_the_generator_ends_the_source() -> None:
     assert asyncio.all_tasks() < tasks
 
 
-async def test_closing_the_generator_ends_a_paused_source() -> None:
+async def test_closing_the_generator_closes_a_paused_source() -> None:
     is_closed = asyncio.Event()
 
     async def source() -> AsyncGenerator[list[int], None]:
@@ -111,7 +111,7 @@ async def test_closing_the_generator_ends_a_paused_source() -> None:
     assert is_closed.is_set()
 
 
-async def test_source_is_paused_if_much_text_waits() -> None:
+async def test_source_is_paused_at_the_limit_of_unread_text() -> None:
     produced = 0
 
     async def source() -> AsyncGenerator[list[str], None]:
@@ -130,7 +130,7 @@ async def test_source_is_paused_if_much_text_waits() -> None:
     assert produced <= 6
 
 
-async def test_list_above_the_limits_is_yielded_alone() -> None:
+async def test_list_that_exceeds_the_size_limit_is_yielded_alone() -> None:
     async def source() -> AsyncGenerator[list[str], None]:
         yield ["small"]
         yield ["large" * SIZE_LIMIT, "with it"]

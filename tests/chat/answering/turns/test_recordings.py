@@ -29,7 +29,7 @@ each_recording = pytest.mark.parametrize("recorded", sampled(recordings(), 12, l
 
 @each_recording
 @pytest.mark.django_db(transaction=True)
-async def test_recording_is_stored_exactly_and_a_reload_shows_the_same(
+async def test_recorded_response_is_stored_exactly_and_a_reloaded_page_equals_the_live_page(
     recorded: Recording, replaying: Settings
 ) -> None:
     conversation = await new_conversation(model=f"replay-{recorded.name}")

@@ -41,7 +41,7 @@ async def test_turn_that_has_lost_its_lease_stores_nothing_more(emulated: Settin
     assert "was interrupted" in await fresh_page(conversation)
 
 
-async def test_sweep_does_not_end_live_turns_of_this_process(emulated: Settings) -> None:
+async def test_recovery_does_not_end_live_turns_of_this_process(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-endless")
     await start_turn(make_question(conversation, "go"))
     assert await database_sync_to_async(recovery.sweep)() == 0
@@ -68,7 +68,7 @@ def test_unreadable_log_does_not_stop_the_recovery_of_other_turns() -> None:
     assert second.log_kept_until is not None
 
 
-def test_code_can_run_immediately_after_an_interrupted_turn() -> None:
+def test_new_code_can_run_at_once_after_recovery_has_ended_an_interrupted_turn() -> None:
     """The lease of its cell may last longer than that of the turn."""
     turn = Turn.objects.get(pk=leave_turn_behind({"index": 0, "part": {"kind": "text", "text": "kept"}}))
     Turn.objects.filter(pk=turn.pk).update(engine="session")
@@ -91,7 +91,7 @@ async def test_old_logs_are_deleted_and_pages_stay_the_same(emulated: Settings) 
     assert await fresh_page(conversation) == page
 
 
-def test_turns_are_ended_only_after_the_database_was_reachable_for_a_lease() -> None:
+def test_uptime_is_long_enough_after_the_database_has_answered_for_a_lease_without_gaps() -> None:
     uptime = Uptime(6, recovery.SWEEP_INTERVAL_S)
 
     def is_safe(answered_s: float, *, work_s: float = 0.0) -> bool:

@@ -20,7 +20,9 @@ from chat.messages.log import to_row
         ([OutputCut(1, cleared=("x" * 1_000_000,))], PAUSE_LIMIT_S),
     ],
 )
-def test_pause_increases_with_the_size_of_outputs_up_to_a_limit(changes: list[Change], pause_s: float) -> None:
+def test_pause_between_stored_redraws_grows_with_the_size_of_outputs_up_to_a_limit(
+    changes: list[Change], pause_s: float
+) -> None:
     rows = [to_row(change) for change in changes]
     one = uuid.uuid4()
     write = TurnWrite(

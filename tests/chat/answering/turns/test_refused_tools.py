@@ -31,7 +31,7 @@ async def offered(emulated: Settings, model: str = MODEL) -> tuple[Turn, list[bo
     return turn, ["tools" in call["request"] for call in calls], page
 
 
-async def test_model_without_a_row_that_refuses_tools_is_asked_without_them_for_a_day(emulated: Settings) -> None:
+async def test_model_that_refuses_tools_and_has_no_row_gets_no_tools_for_a_day(emulated: Settings) -> None:
     emulated.ALLOW_UNLISTED_MODELS = True
     turn, requests, page = await offered(emulated)
     assert requests == [True, False]
@@ -47,7 +47,7 @@ async def test_model_without_a_row_that_refuses_tools_is_asked_without_them_for_
     assert (await offered(emulated))[1] == [True, False]
 
 
-async def test_changed_row_makes_the_model_get_tools_again(emulated: Settings) -> None:
+async def test_model_that_refused_tools_gets_them_again_after_its_row_has_changed(emulated: Settings) -> None:
     row = await LanguageModel.objects.acreate(name=MODEL, code_execution=True)
     assert (await offered(emulated))[1] == [True, False]
     await LanguageModel.objects.filter(pk=row.pk).aupdate(listed_at=timezone.now())

@@ -20,7 +20,9 @@ NOTE = "[Note of the server"
 
 
 @pytest.mark.parametrize("protocol", ["", INTERACTIONS_API])
-async def test_request_begins_with_the_previous_request_except_for_its_notes(emulated: Settings, protocol: str) -> None:
+async def test_request_equals_the_previous_one_up_to_the_first_note_of_the_server(
+    emulated: Settings, protocol: str
+) -> None:
     emulated.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
     tools = recording_tools.choose(RecordingTools(("echo",)))
     await LanguageModel.objects.acreate(name="scenario-function-call", protocol=protocol)

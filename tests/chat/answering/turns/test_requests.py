@@ -268,7 +268,7 @@ def stable(value: Any) -> Any:  # noqa: ANN401 - JSON
     return value
 
 
-def test_every_snapshot_belongs_to_a_case() -> None:
+def test_every_snapshot_file_belongs_to_a_test_case() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(CASES)
 
 
@@ -302,7 +302,9 @@ async def test_later_answers_work_although_storage_has_lost_an_earlier_file(
     assert not await RefusedFile.objects.aexists()
 
 
-async def test_file_that_the_provider_has_lost_is_uploaded_again_once(emulated: Settings) -> None:
+async def test_file_that_the_provider_has_lost_is_uploaded_again_and_the_request_is_repeated(
+    emulated: Settings,
+) -> None:
     emulated.REQUEST_FILES_LIMIT_BYTES = 10
     conversation = await conversation_with("file-refused-once")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)

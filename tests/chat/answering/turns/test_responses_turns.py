@@ -57,7 +57,7 @@ def items_between_questions(entry: JournalEntry) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", sampled(RESPONSE_SHAPES, 12))
-async def test_response_of_each_shape_is_stored_and_its_items_are_sent_back(
+async def test_each_hand_written_response_is_stored_and_its_items_are_sent_back(
     endpoints: StandInServer, settings: Settings, name: str
 ) -> None:
     shape = RESPONSE_SHAPES[name]
@@ -90,7 +90,7 @@ async def test_calls_reasoning_and_phases_are_sent_back_unchanged(
     assert entries[1].items[2]["arguments"] == '{"value":1}'
 
 
-async def test_reasoning_of_another_account_is_not_sent(
+async def test_reasoning_received_from_another_endpoint_is_not_sent(
     endpoints: StandInServer, use_tools: UseTools, settings: Settings
 ) -> None:
     use_tools("echo")
@@ -137,7 +137,7 @@ async def test_graph_of_a_function_is_sent_back_in_its_output(endpoints: StandIn
 # --- how a model is switched to this protocol
 
 
-async def test_model_uses_this_protocol_after_its_server_has_required_it(
+async def test_model_uses_the_responses_api_after_its_server_has_required_it(
     endpoints: StandInServer, use_tools: UseTools
 ) -> None:
     use_tools("echo")
@@ -163,7 +163,7 @@ async def test_model_uses_this_protocol_after_its_server_has_required_it(
         ("openai", "gpt-5.6+no-responses/function-call", [400, 404, 400, 200, 200]),
     ],
 )
-async def test_model_answers_without_thinking_if_its_server_lacks_this_protocol(
+async def test_model_answers_without_reasoning_if_its_server_has_no_responses_api(
     endpoints: StandInServer, use_tools: UseTools, endpoint: str, model: str, statuses: list[int]
 ) -> None:
     use_tools("echo")

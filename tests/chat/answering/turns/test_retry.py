@@ -22,13 +22,13 @@ def make_policy() -> RetryPolicy:
     ("finish", "is_empty", "is_retried"),
     [(Finish.STOP, False, True), (None, True, True), (None, False, False), (Finish.SAFETY, False, False)],
 )
-def test_blank_response_is_retried_if_another_attempt_may_have_content(
+def test_response_without_text_is_retried_if_another_attempt_may_have_text(
     finish: Finish | None, is_empty: bool, is_retried: bool
 ) -> None:
     assert bool(make_policy().after_blank(finish, is_empty=is_empty)) is is_retried
 
 
-def test_files_are_suspected_only_if_the_refusal_may_be_about_them() -> None:
+def test_sent_files_are_suspected_if_they_are_few_or_the_error_is_about_files() -> None:
     few, many = [uuid.uuid4() for _ in range(4)], [uuid.uuid4() for _ in range(5)]
     for error, files, blamed in (
         (InvalidRequest(), few, few),
@@ -45,7 +45,7 @@ def test_files_are_suspected_only_if_the_refusal_may_be_about_them() -> None:
     assert not policy.suspected_files
 
 
-def test_all_blank_responses_of_a_round_together_get_one_retry() -> None:
+def test_blank_responses_of_one_round_are_retried_only_once() -> None:
     policy = make_policy()
     assert policy.after_blank(None, is_empty=True)
     assert policy.after_blank(Finish.STOP) is None

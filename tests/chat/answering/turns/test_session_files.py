@@ -59,7 +59,7 @@ async def test_code_finds_attached_files_in_its_working_directory(sessions: Sett
     assert set(session.placed_files) == {"small.csv", "small-2.csv", "large.csv", "later.csv"}
 
 
-async def test_excel_file_is_named_and_read_in_the_session_even_if_small(sessions: Settings) -> None:
+async def test_code_reads_a_small_excel_file_under_the_name_that_the_request_contains(sessions: Settings) -> None:
     conversation = await session_conversation()
     data = excel_file({"A": [["a", "b"], [1, "x"]]})
     book = await database_sync_to_async(make_file)(conversation, "book.xlsx", data, EXCEL)
@@ -72,7 +72,7 @@ async def test_excel_file_is_named_and_read_in_the_session_even_if_small(session
     assert "is in the working directory of the Python session, as “book.xlsx”" in sent[0]["text"]
 
 
-async def test_session_and_sandbox_get_text_of_any_encoding_as_utf_8(sessions: Settings) -> None:
+async def test_code_and_model_get_text_files_of_any_encoding_as_utf_8(sessions: Settings) -> None:
     conversation = await session_conversation()
     files = [
         await database_sync_to_async(make_file)(conversation, f"{codec}.csv", "城市,额\n北京,3\n上海,4\n".encode(codec))
@@ -86,7 +86,7 @@ async def test_session_and_sandbox_get_text_of_any_encoding_as_utf_8(sessions: S
     assert [b64decode(part["inlineData"]["data"]).decode() for part in sent[:3]] == ["城市,额\n北京,3\n上海,4\n"] * 3
 
 
-async def test_file_that_storage_cannot_read_is_reported_to_the_model(
+async def test_note_for_the_model_says_that_a_file_is_missing_in_storage(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await session_conversation()

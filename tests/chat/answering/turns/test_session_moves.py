@@ -40,7 +40,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize(("number", "reason"), [(1, "ran out of time"), (2, "Python module “xgboost”")])
-async def test_code_moves_to_the_session_if_the_engine_is_auto(sessions: Settings, number: int, reason: str) -> None:
+async def test_code_moves_to_the_session_after_a_timeout_or_a_missing_module_if_engine_is_auto(
+    sessions: Settings, number: int, reason: str
+) -> None:
     conversation = await session_conversation(model=f"scenario-code-then-session-{number}", engine="auto")
     tab = Tab(conversation.pk)
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
@@ -72,7 +74,7 @@ async def test_code_moves_to_the_session_if_the_engine_is_auto(sessions: Setting
     assert note in sent
 
 
-async def test_code_does_not_move_after_other_errors_or_if_the_engine_is_native(sessions: Settings) -> None:
+async def test_code_does_not_move_to_the_session_after_other_errors_or_if_engine_is_native(sessions: Settings) -> None:
     for number, engine in ((3, "auto"), (1, "native")):
         conversation = await session_conversation(model=f"scenario-code-then-session-{number}", engine=engine)
         turn = await ask_and_wait(conversation, "compute")
@@ -80,13 +82,13 @@ async def test_code_does_not_move_after_other_errors_or_if_the_engine_is_native(
         assert turn.move_reason == ""
 
 
-async def test_code_does_not_move_if_sessions_are_turned_off(sessions: Settings) -> None:
+async def test_code_does_not_move_to_the_session_if_sessions_are_turned_off(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT = 0
     turn = await ask_and_wait(await session_conversation(model="scenario-code-then-session", engine="auto"), "go")
     assert (turn.status, turn.engine) == ("done", Engine.NATIVE)
 
 
-async def test_files_that_are_too_large_move_code_to_the_session(
+async def test_code_runs_in_the_session_if_files_are_too_large_for_the_request(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions.REQUEST_FILES_LIMIT_BYTES = 100_000
@@ -102,7 +104,7 @@ async def test_files_that_are_too_large_move_code_to_the_session(
     assert await outputs_of(turn) == ["200000\n"]
 
 
-async def test_workbook_is_read_in_the_session_if_the_model_does_not_accept_it(sessions: Settings) -> None:
+async def test_code_runs_in_the_session_if_the_model_does_not_accept_a_workbook(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     workbook = excel_file({"Sales": [["city"], ["Oslo"]]})
     file = await database_sync_to_async(make_file)(conversation, "sales.xlsx", workbook, EXCEL)
@@ -112,7 +114,7 @@ async def test_workbook_is_read_in_the_session_if_the_model_does_not_accept_it(s
     assert await outputs_of(turn) == ["Oslo\n"]
 
 
-async def test_code_moves_if_files_prove_too_large_when_the_request_is_made(
+async def test_code_moves_to_the_session_if_files_are_found_too_large_when_the_request_is_made(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is also checked at the start. It may have changed when the request is made."""

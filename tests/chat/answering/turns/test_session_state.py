@@ -48,7 +48,7 @@ async def test_session_state_is_in_each_request_and_is_updated_after_each_cell(s
     assert state["files"] == [{"name": "out.txt", "size_bytes": 0}]
 
 
-async def test_values_of_variables_are_sent_as_data(sessions: Settings) -> None:
+async def test_names_and_values_of_variables_are_sent_as_json_data_and_not_as_instructions(sessions: Settings) -> None:
     conversation = await session_conversation()
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
     code = """
@@ -84,7 +84,7 @@ async def test_request_does_not_contain_variables_of_an_ended_kernel(sessions: S
 # --- versions -------------------------------------------------------------------------------------------------------
 
 
-async def test_request_reports_variables_of_another_version(sessions: Settings) -> None:
+async def test_request_says_that_the_session_has_run_code_of_another_version(sessions: Settings) -> None:
     conversation = await session_conversation()
     turn = await ask_and_wait(conversation, "x = 'first'")
     question = await database_sync_to_async(lambda: turn.user_message)()
@@ -117,7 +117,7 @@ async def test_request_reports_variables_of_another_version(sessions: Settings) 
         (OUTCOME_FAILED, "Traceback (most recent call last):\nKeyboardInterrupt\n"),
     ],
 )
-def test_rerun_of_all_code_skips_interrupted_code(outcome: str, output: str) -> None:
+def test_replay_leaves_out_code_that_was_interrupted(outcome: str, output: str) -> None:
     message = make_model_message(make_conversation(), parts=())
     values: list[PartValue] = [
         ExecutableCode("x = 1"),

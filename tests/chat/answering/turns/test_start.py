@@ -97,7 +97,7 @@ def test_attachment_of_another_user_is_not_found() -> None:
 # --- batches ----------------------------------------------------------------------------------------------------------
 
 
-def test_turns_start_in_a_batch_as_they_would_alone() -> None:
+def test_turns_that_start_in_a_batch_are_stored_like_turns_that_start_alone() -> None:
     conversations = [make_conversation(title="" if number % 2 else "named") for number in range(11)]
     for conversation in conversations[::3]:
         make_model_message(conversation)
@@ -157,7 +157,7 @@ def test_model_of_a_service_that_is_not_set_up_is_refused() -> None:
     assert not Turn.objects.exists()
 
 
-def test_start_is_refused_if_the_default_model_belongs_to_a_deleted_endpoint(settings: Settings) -> None:
+def test_start_is_refused_if_the_endpoint_of_the_default_model_is_turned_off(settings: Settings) -> None:
     settings.DEFAULT_MODEL = "llama"
     LanguageModel.objects.create(name="llama", provider="openai_compatible", endpoint="local")
     endpoint = ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1")
@@ -185,7 +185,7 @@ def test_repeated_client_id_starts_one_turn() -> None:
     assert not later.is_new
 
 
-def test_defect_in_one_start_does_not_affect_other_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exception_in_one_start_does_not_affect_other_starts_of_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> PlannedTurn:
         raise ZeroDivisionError
 

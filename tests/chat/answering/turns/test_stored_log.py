@@ -58,7 +58,7 @@ class HeldFold:
 
 @pytest.mark.usefixtures("code_tools")
 @pytest.mark.parametrize(("action", "status"), [("approve", "done"), ("stop", "stopped"), ("recover", "interrupted")])
-async def test_other_answers_are_stored_while_a_long_log_is_folded(
+async def test_other_answers_are_stored_while_a_long_log_is_read(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, action: str, status: str
 ) -> None:
     turn, conversation = await ask_for_code(), await new_conversation(model="scenario-text")
@@ -83,7 +83,7 @@ async def test_other_answers_are_stored_while_a_long_log_is_folded(
     assert (await reread(turn)).status == status
 
 
-def test_rows_added_after_the_first_reading_are_read_too() -> None:
+def test_rows_that_were_added_to_a_log_after_its_first_reading_are_read_too() -> None:
     message = make_model_message(make_conversation(), parts=((PartKind.TEXT, "one"),), status=Turn.Status.RUNNING)
     log = StoredLog(message.turn.pk)
     assert log.answer.text == "one"

@@ -53,7 +53,7 @@ async def test_title_of_the_user_is_not_replaced(namer: None) -> None:
     assert conversation.title == "Mine"
 
 
-async def test_only_the_first_answer_gives_the_conversation_a_title(namer: None, emulated: Settings) -> None:
+async def test_second_answer_does_not_change_the_title(namer: None, emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     await ask_and_wait(conversation, QUESTION)
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
@@ -88,7 +88,7 @@ async def test_later_answer_gives_the_title_if_the_first_answer_failed(namer: No
     assert conversation.title_source == "model"
 
 
-async def test_model_for_titles_that_no_longer_exists_is_marked(namer: None) -> None:
+async def test_row_of_a_title_model_that_no_longer_exists_is_marked_as_missing(namer: None) -> None:
     await LanguageModel.objects.acreate(name="scenario-not-found")
     conversation = await new_conversation(model="scenario-not-found")
     await ask_and_wait(conversation, QUESTION)
@@ -99,7 +99,7 @@ async def test_model_for_titles_that_no_longer_exists_is_marked(namer: None) -> 
     assert {name async for name in missing} == {"scenario-text", "scenario-not-found"}
 
 
-async def test_first_words_stay_if_the_model_does_not_answer_in_time(
+async def test_title_remains_the_first_words_if_the_model_does_not_answer_in_time(
     namer: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(titles, "TITLE_LIMIT_S", 0.0)
@@ -125,7 +125,7 @@ async def test_failed_request_for_a_title_is_logged_without_its_text(
     assert QUESTION not in caplog.text
 
 
-async def test_first_words_stay_if_no_model_makes_titles(namer: None) -> None:
+async def test_title_remains_the_first_words_if_no_model_makes_titles(namer: None) -> None:
     await LanguageModel.objects.aupdate(makes_titles=False)
     conversation = await new_conversation(model="scenario-code")
     await ask_and_wait(conversation, "Short")
@@ -153,5 +153,5 @@ async def test_demo_model_makes_no_titles(namer: None, emulated: Settings) -> No
         ("   \n ", ""),
     ],
 )
-def test_title_is_one_plain_line(text: str, title: str) -> None:
+def test_title_from_a_model_is_reduced_to_one_plain_line(text: str, title: str) -> None:
     assert clean_title(text) == title

@@ -48,7 +48,7 @@ def told(texts: list[str]) -> list[str]:
     return [text for text in texts if text.startswith(INTRODUCTION)]
 
 
-async def test_table_is_described_alike_in_each_request_for_each_engine(sessions: Settings) -> None:
+async def test_description_of_a_table_is_the_same_in_each_request_and_for_each_engine(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-text", code_execution="on", engine="native")
     file = await database_sync_to_async(make_file)(conversation, "ticks.csv", TICKS.encode("utf-16-le"))
     turn, first = await ask(sessions, conversation, "What is the highest bid?", file)
@@ -81,7 +81,7 @@ async def test_demo_model_describes_workbooks_of_this_and_of_an_earlier_question
         assert all(name in message.text for name in ("`month`", "`sales`"))
 
 
-async def test_workbook_of_an_earlier_question_moves_code_to_the_session(sessions: Settings) -> None:
+async def test_code_runs_in_the_session_if_an_earlier_question_has_a_workbook(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     rows: list[list[Cell]] = [["month", "sales"]]
     rows += [[f"M{number}", number * 1.5] for number in range(1, 10)]
@@ -104,7 +104,7 @@ async def test_workbook_of_an_earlier_question_moves_code_to_the_session(session
     assert NOT_TAKEN.format(name="sales.xlsx") in texts
 
 
-async def test_table_that_no_longer_fits_into_a_request_moves_code_to_the_session(
+async def test_code_runs_in_the_session_if_a_table_no_longer_fits_into_the_request(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -127,7 +127,7 @@ async def test_table_that_no_longer_fits_into_a_request_moves_code_to_the_sessio
     assert TOO_LARGE.format(name="data.csv") in texts
 
 
-async def test_models_and_code_read_a_file_in_the_chosen_encoding(sessions: Settings) -> None:
+async def test_models_and_code_get_a_file_in_the_encoding_that_a_person_has_chosen(sessions: Settings) -> None:
     conversation = await session_conversation()
     file = await database_sync_to_async(make_file)(conversation, "prices.csv", "price\n5 €\n".encode("iso8859-15"))
     code = "print(open('prices.csv').read())"
@@ -155,7 +155,7 @@ async def test_models_and_code_read_a_file_in_the_chosen_encoding(sessions: Sett
     assert page.index("Read with an earlier reading") < page.index(f"message-{turn.message_id}")
 
 
-async def test_models_and_code_get_packed_text_unpacked(sessions: Settings) -> None:
+async def test_models_and_code_get_a_gzip_text_file_decompressed(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-text", code_execution="on", engine="native")
     data = gzip.compress(TICKS.encode("utf-16-le"))
     file = await database_sync_to_async(make_file)(conversation, "ticks.csv.gz", data)

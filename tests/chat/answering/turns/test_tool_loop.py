@@ -80,7 +80,7 @@ async def test_function_is_run_and_its_result_is_sent_in_the_next_round(
     assert tools.closed == 1
 
 
-async def test_rounds_are_stored_and_their_usage_is_summed(emulated: Settings, use_tools: UseTools) -> None:
+async def test_rounds_are_stored_and_their_token_counts_are_added_up(emulated: Settings, use_tools: UseTools) -> None:
     use_tools("echo")
     turn = await ask_and_wait(await new_conversation(model="scenario-function-call"), "go")
     rounds = [one async for one in Round.objects.filter(turn=turn)]
@@ -128,7 +128,9 @@ async def test_calls_of_one_answer_are_run_one_after_the_other(emulated: Setting
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_output_of_a_function_is_shown_while_it_runs(emulated: Settings, use_tools: UseTools) -> None:
+async def test_parts_that_a_function_shows_are_on_the_page_but_only_its_response_is_sent(
+    emulated: Settings, use_tools: UseTools
+) -> None:
     tools = use_tools("run")
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     tab = Tab(conversation.pk)
@@ -209,7 +211,7 @@ async def test_output_of_a_function_is_cut_and_the_answer_continues(emulated: Se
     assert re.fullmatch(r"[0-9]{1500,2500}\n\[The output is longer than [12],\d+ characters.*\]\n", result.long_text)
 
 
-async def test_function_output_counts_only_once_for_the_limit_of_an_answer(
+async def test_function_output_counts_only_once_towards_the_limit_of_an_answer(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     emulated.ANSWER_LIMIT_CHARS = 110_000
@@ -239,7 +241,7 @@ async def test_functions_that_were_not_declared_are_not_run(emulated: Settings, 
     assert not tools.calls
 
 
-async def test_text_about_the_tools_follows_the_newest_results_and_changes_nothing_before_it(
+async def test_session_state_follows_the_newest_results_and_earlier_content_is_unchanged(
     emulated: Settings, use_tools: UseTools
 ) -> None:
     use_tools("echo", state_text="The session holds the variable x.")
@@ -257,7 +259,7 @@ async def test_text_about_the_tools_follows_the_newest_results_and_changes_nothi
 
 
 @pytest.mark.parametrize(("names", "error"), [(["echo"], OSError("The kernel is gone.")), ([], None)])
-async def test_text_about_the_tools_is_omitted_if_it_cannot_be_read_or_used(
+async def test_session_state_is_omitted_if_reading_it_fails_or_no_functions_are_declared(
     emulated: Settings, use_tools: UseTools, names: Sequence[str], error: Exception | None
 ) -> None:
     use_tools(*names, state_text="The session holds x.", state_error=error)
@@ -310,7 +312,9 @@ async def awaited_approval_id(turn: Turn) -> str:
     return str((await turn.events.aget(name="approval")).data["approval_id"])
 
 
-async def test_waiting_turn_has_no_task_and_no_lease(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+async def test_turn_that_waits_for_approval_has_no_task_and_no_lease(
+    waiting: tuple[Conversation, Turn, RecordingTools],
+) -> None:
     conversation, turn, tools = waiting
     assert not tools.calls
     assert (turn.lease_owner, turn.lease_expires_at) == ("", None)
@@ -321,7 +325,7 @@ async def test_waiting_turn_has_no_task_and_no_lease(waiting: tuple[Conversation
     assert 'data-status="waiting"' in await fresh_page(conversation)
 
 
-async def test_thought_ends_before_its_turn_waits(use_tools: UseTools) -> None:
+async def test_thought_has_a_duration_when_its_turn_waits_for_approval(use_tools: UseTools) -> None:
     use_tools("echo", approved_names=["echo"])
     turn = await wait_for_approval(await new_conversation(model="scenario-function-call-thought", code_execution="off"))
     answer = fold([row async for row in turn.events.order_by("seq").values_list("name", "data")])
@@ -330,7 +334,7 @@ async def test_thought_ends_before_its_turn_waits(use_tools: UseTools) -> None:
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-async def test_decision_makes_the_turn_continue(
+async def test_turn_continues_after_a_decision_about_its_call(
     waiting: tuple[Conversation, Turn, RecordingTools], emulated: Settings, is_approved: bool
 ) -> None:
     conversation, turn, tools = waiting
@@ -355,7 +359,9 @@ async def test_decision_makes_the_turn_continue(
     assert 'data-status="done"' in await fresh_page(conversation)
 
 
-async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, Turn, RecordingTools]) -> None:
+async def test_turn_can_be_stopped_while_it_waits_for_approval(
+    waiting: tuple[Conversation, Turn, RecordingTools],
+) -> None:
     conversation, turn, tools = waiting
     frames = FrameRecorder()
     broadcast.subscribe(conversation.pk, frames)
@@ -372,7 +378,7 @@ async def test_turn_can_be_stopped_while_it_waits(waiting: tuple[Conversation, T
         await runner.decide(lambda: turn.pk, ApprovalDecision(await awaited_approval_id(turn), is_approved=True))
 
 
-async def test_turn_that_is_stopped_just_before_it_would_wait_is_ended(
+async def test_turn_that_is_stopped_just_before_it_waits_for_approval_is_ended(
     emulated: Settings, use_tools: UseTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = use_tools("echo", approved_names=["echo"])

@@ -124,7 +124,9 @@ ENDS = [
 
 
 @pytest.mark.parametrize("end", sampled(ENDS, 20, lambda end: end[0]))
-async def test_notice_explains_how_the_answer_ended(end: tuple[str, str, str, list[str]]) -> None:
+async def test_notice_says_how_the_answer_ended_and_offers_the_right_buttons(
+    end: tuple[str, str, str, list[str]],
+) -> None:
     scenario, status, sentence, offers = end
     _, article = await answer_of(scenario)
     assert article.attributes["data-status"] == status
@@ -142,7 +144,7 @@ async def test_page_shows_the_wait_before_a_retry() -> None:
     assert "Asking again in" not in tab.page.transcript
 
 
-async def test_continuation_after_too_many_tool_calls_uses_no_tools(limits: Settings) -> None:
+async def test_continuation_without_tools_is_possible_after_too_many_tool_calls(limits: Settings) -> None:
     conversation, _ = await answer_of("too-many-tool-calls")
     before = count_calls(limits.GOOGLE_GEMINI_BASE_URL)
     second = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk, without_tools=True)))
@@ -160,13 +162,13 @@ async def test_continuation_after_too_many_tool_calls_uses_no_tools(limits: Sett
         ("code-unknown-outcome", "ended; its service does not say how"),
     ],
 )
-async def test_unknown_kinds_of_content_are_shown_as_unknown(scenario: str, words: str) -> None:
+async def test_unknown_part_and_code_without_a_known_outcome_are_described_as_such(scenario: str, words: str) -> None:
     _, article = await answer_of(scenario)
     assert words in article.text
     assert "failed" not in article.text
 
 
-async def test_sources_are_numbered_and_only_web_addresses_are_links() -> None:
+async def test_only_web_addresses_of_sources_are_links() -> None:
     _, article = await answer_of("grounded")
     assert article.select("aside", class_="grounding")
     links = [link for link in article.find_all("a") if "grounding" not in link.get("class", "")]

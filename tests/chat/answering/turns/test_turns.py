@@ -151,7 +151,9 @@ async def test_turn_that_exceeds_its_time_limit_is_ended(emulated: Settings) -> 
     assert turn.message.text
 
 
-async def test_simultaneous_turns_share_their_commits(emulated: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_of_simultaneous_turns_are_stored_in_common_transactions(
+    emulated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversations = [await new_conversation(model="scenario-long-5") for _ in range(12)]
     transactions = 0
     write = store.write
@@ -180,7 +182,7 @@ async def test_bytes_of_a_graph_are_kept_in_the_database_until_it_is_uploaded(em
     assert len(attachment.pending_upload.data) == attachment.size_bytes
 
 
-async def test_round_stores_what_the_provider_reported(emulated: Settings) -> None:
+async def test_round_stores_finish_ids_and_token_counts_of_the_provider(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-code")
     turn = await ask_and_wait(conversation, "?")
     [stored] = [one async for one in Round.objects.filter(turn=turn)]

@@ -43,7 +43,7 @@ async def test_tokens_are_estimated_if_the_server_reports_none(endpoints: StandI
     assert 700 < estimates[1] - estimates[0] < 1_000
 
 
-async def test_tokens_are_estimated_if_the_answer_is_stopped_before_the_report(
+async def test_tokens_are_estimated_if_the_answer_is_stopped_before_its_token_counts_arrive(
     endpoints: StandInServer, use_tools: UseTools
 ) -> None:
     use_tools()

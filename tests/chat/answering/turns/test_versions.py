@@ -118,7 +118,7 @@ def expected_history(tree: Tree) -> list[tuple[str, list[str]]]:
 @pytest.mark.django_db
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
-def test_model_gets_exactly_the_history_of_the_shown_path(seed: int) -> None:
+def test_model_gets_exactly_the_messages_of_the_shown_path(seed: int) -> None:
     chance = random.Random(seed)
     with transaction.atomic():
         conversation, tree = make_conversation(model="some-model"), Tree()
@@ -278,7 +278,7 @@ def test_message_of_another_conversation_cannot_be_shown_as_a_version() -> None:
 
 
 @pytest.mark.django_db
-def test_choices_for_one_message_apply_if_its_answer_is_regenerated() -> None:
+def test_code_mode_of_a_question_applies_when_its_answer_is_regenerated() -> None:
     conversation = make_conversation(model="some-model")
     first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
     end(first, "answer")
@@ -303,7 +303,7 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
 
 
 @pytest.mark.django_db
-def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code(settings: Settings) -> None:
+def test_continuation_runs_no_code_if_the_new_model_of_the_conversation_cannot(settings: Settings) -> None:
     settings.KERNELS_LIMIT = 0
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")
@@ -316,7 +316,7 @@ def test_continuation_keeps_the_decision_about_code_if_the_model_can_run_code(se
 
 
 @pytest.mark.django_db
-def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
+def test_regenerated_answer_runs_code_or_not_as_the_old_one_did() -> None:
     conversation = make_conversation(model="some-model")
     table = make_attachment(conversation.owner, data=b"a,b\n1,2")
     first = create_turn(
@@ -338,7 +338,9 @@ def test_regenerated_answer_gets_the_same_decision_about_code() -> None:
     [(None, [0, 1]), ([], []), ([2, 1], [2, 1])],
     ids=["keeps its files if none are named", "loses them", "loses one and gets one"],
 )
-def test_edited_message_has_the_files_in_the_request(edited: list[int] | None, expected: list[int]) -> None:
+def test_edited_message_has_the_files_that_the_edit_lists_or_else_its_former_files(
+    edited: list[int] | None, expected: list[int]
+) -> None:
     conversation = make_conversation(model="some-model")
     ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(3)]
     first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]), lease_owner="test")

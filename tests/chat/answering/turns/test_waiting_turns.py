@@ -31,7 +31,7 @@ from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
 
 
-async def test_sweeps_and_draining_do_not_end_a_waiting_turn(emulated: Settings) -> None:
+async def test_recovery_and_shutdown_do_not_end_a_turn_that_waits_for_approval(emulated: Settings) -> None:
     turn = await ask_for_code()
     await Runner.current().drain()
     assert await database_sync_to_async(recovery.sweep)() == 0
@@ -41,7 +41,7 @@ async def test_sweeps_and_draining_do_not_end_a_waiting_turn(emulated: Settings)
     assert (turn.status, turn.lease_owner, turn.lease_expires_at) == ("waiting", "", None)
 
 
-async def test_waiting_turn_prevents_questions_only_in_its_own_conversation(emulated: Settings) -> None:
+async def test_turn_that_waits_for_approval_prevents_new_questions_only_in_its_conversation(emulated: Settings) -> None:
     emulated.LIVE_TURNS_LIMIT = 1
     turn = await ask_for_code()
     with pytest.raises(StartRefused, match="waits for your decision"):
@@ -68,7 +68,7 @@ async def test_decision_is_refused_while_its_owner_has_the_maximum_of_running_an
     assert (await decide_and_wait(turn)).status == "done"
 
 
-async def test_call_without_a_decision_in_time_counts_as_denied(emulated: Settings) -> None:
+async def test_call_is_denied_if_nobody_decides_within_the_time_limit(emulated: Settings) -> None:
     emulated.APPROVAL_LIMIT_H = 3
     turn = await ask_for_code()
     approval_id = await approval_id_of(turn)
@@ -89,7 +89,7 @@ async def test_call_without_a_decision_in_time_counts_as_denied(emulated: Settin
         await decide(lambda: turn.pk, ApprovalDecision(approval_id, is_approved=True))
 
 
-async def test_approval_limit_counts_from_the_beginning_of_each_wait(emulated: Settings) -> None:
+async def test_time_limit_for_a_decision_begins_anew_with_each_wait(emulated: Settings) -> None:
     turn = await ask_for_code("function-code-2")
     await let_pass(turn, hours=23)
     turn = await decide_and_wait(turn)
@@ -116,7 +116,7 @@ async def test_time_limit_of_a_turn_does_not_include_the_wait(emulated: Settings
     assert executed(emulated.VAR_DIR) == [CODE]
 
 
-async def test_decision_made_at_the_time_limit_is_not_overruled(emulated: Settings) -> None:
+async def test_decision_made_just_before_the_timeout_is_kept(emulated: Settings) -> None:
     turn = await ask_for_code()
     await let_pass(turn, hours=25)
     approval_id = await approval_id_of(turn)

@@ -57,34 +57,38 @@ def conversation() -> Conversation:
 
 
 @pytest.mark.parametrize("format_name", ["md", "ipynb", "html"])
-def test_changed_call_shows_the_code_that_ran(conversation: Conversation, format_name: str) -> None:
+def test_export_shows_the_code_that_a_person_changed_and_not_the_models_code(
+    conversation: Conversation, format_name: str
+) -> None:
     text = exported_bytes(conversation, format_name).decode()
     assert text.count("the code of the person") == 2
     if format_name != "html":
         assert "the code of the model" not in text
 
 
-def test_markdown_says_what_was_decided(conversation: Conversation) -> None:
+def test_markdown_shows_changed_code_and_denied_calls_and_withheld_results(conversation: Conversation) -> None:
     text = exported_bytes(conversation, "md").decode()
     assert text.count(f"*{EDITED_SENTENCE}*\n\n```python\n{EDITED}\n```") == 2
     assert "*Result not sent to the model: run\\_python*" in text
     assert "*Function not allowed: run\\_python*" in text
 
 
-def test_denied_call_and_call_without_code_are_shown_with_arguments_and_result(conversation: Conversation) -> None:
+def test_markdown_shows_arguments_and_result_of_a_denied_call_and_of_a_call_without_code(
+    conversation: Conversation,
+) -> None:
     text = exported_bytes(conversation, "md").decode()
     for value in ({"code": "print('denied')"}, {"error": "Not allowed."}, {"below": "data"}, {"files": ["a.csv"]}):
         assert json.dumps(value) in text
 
 
-def test_notebook_marks_changed_code(conversation: Conversation) -> None:
+def test_notebook_marks_code_that_a_person_changed(conversation: Conversation) -> None:
     notebook = json.loads(exported_bytes(conversation, "ipynb"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["source"] for cell in code] == [EDITED, EDITED]
     assert all(cell["metadata"]["plotline"]["is_edited"] for cell in code)
 
 
-def test_json_keeps_call_and_code_and_says_what_was_decided(conversation: Conversation) -> None:
+def test_json_contains_the_models_call_the_changed_code_and_each_refusal(conversation: Conversation) -> None:
     parts = exported_json(conversation)["messages"][1]["parts"]
     assert parts[0]["arguments"] == {"code": "print('the code of the model c1')"}
     assert (parts[1]["code"], parts[1]["is_edited"]) == (EDITED, True)
@@ -92,14 +96,14 @@ def test_json_keeps_call_and_code_and_says_what_was_decided(conversation: Conver
     assert refusals == [None, "withheld", "denied", None]
 
 
-def test_web_page_says_what_was_decided(conversation: Conversation) -> None:
+def test_html_export_says_what_a_person_decided(conversation: Conversation) -> None:
     html = exported_bytes(conversation, "html").decode()
     for words in ("changed before it ran", "Result not sent to the model", "Function not allowed"):
         assert words in html
 
 
 @pytest.mark.parametrize("format_name", ["md", "ipynb", "html"])
-def test_export_says_that_an_answer_waits_and_has_no_buttons_for_a_decision(format_name: str) -> None:
+def test_export_says_that_an_answer_waited_for_a_decision_and_has_no_buttons(format_name: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[], status=Turn.Status.WAITING)
     text = exported_bytes(conversation, format_name).decode()

@@ -42,7 +42,7 @@ def markdown_of(name: str) -> str:
 # Markdown
 
 
-def test_table_becomes_a_markdown_table_below_its_size() -> None:
+def test_small_table_becomes_a_markdown_table_after_a_line_with_its_size() -> None:
     assert markdown_of("small").splitlines() == [
         "*3 rows × 3 columns*",
         "",
@@ -56,7 +56,7 @@ def test_table_becomes_a_markdown_table_below_its_size() -> None:
     assert "| group | what / unit / key | size / w | size / h | cost / eur |" in markdown_of("multi_index")
 
 
-def test_long_table_is_cut() -> None:
+def test_long_table_is_cut_and_the_line_above_it_says_so() -> None:
     text = display_markdown(Display({"text/html": wide_html(ROWS_LIMIT + 50, 1)}))
     assert text.startswith(f"*{ROWS_LIMIT + 50} rows × 1 column; the first {ROWS_LIMIT} rows follow*")
     assert len(text.splitlines()) == ROWS_LIMIT + 4
@@ -77,11 +77,11 @@ def test_long_table_is_cut() -> None:
     ],
 )
 @pytest.mark.formulas
-def test_other_outputs_are_written_in_their_best_form(name: str, text: str) -> None:
+def test_latex_json_html_markdown_and_text_displays_are_exported_as_markdown(name: str, text: str) -> None:
     assert text in markdown_of(name)
 
 
-def test_picture_is_embedded() -> None:
+def test_svg_is_embedded_as_a_sanitized_image() -> None:
     match = re.fullmatch(r"!\[Picture\]\(data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)\)", markdown_of("svg"))
     assert match
     picture = sanitize_svg(base64.b64decode(match[1]).decode())
@@ -90,7 +90,7 @@ def test_picture_is_embedded() -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=10), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_any_text_of_a_cell_stays_in_its_cell(rows: list[list[str]]) -> None:
+def test_text_of_a_table_cell_never_adds_cells_or_other_elements(rows: list[list[str]]) -> None:
     lines = "".join(f"<tr>{''.join(f'<td>x{json_text(text)}</td>' for text in row)}</tr>" for row in rows)
     parsed = ParsedHtml(rendered(display_markdown(Display({"text/html": f"<table>{lines}</table>"}))))
     tags = [one.tag for one in parsed.elements if one.tag not in ("p", "em", "table", "thead", "tbody", "tr")]
@@ -102,7 +102,7 @@ def json_text(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def test_payload_gives_no_elements_that_load_or_run() -> None:
+def test_hostile_display_adds_no_elements_that_load_or_run_something() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for bundle in hostile_bundles(payload):
@@ -118,7 +118,7 @@ def test_payload_gives_no_elements_that_load_or_run() -> None:
 # Notebook
 
 
-def test_notebook_holds_only_safe_types_of_an_output() -> None:
+def test_notebook_output_has_only_safe_mime_types() -> None:
     types = {name: set(output_data(BUNDLES[name])) for name in ("small", "svg", "plotly", "html", "latex", "json")}
     assert types == {
         "small": {"text/html", "text/plain"},
@@ -139,7 +139,7 @@ def output_data(bundle: dict[str, JSON]) -> dict[str, JSON]:
     return data
 
 
-def test_html_and_pictures_of_a_notebook_are_safe() -> None:
+def test_html_and_svg_in_a_notebook_are_sanitized() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for bundle in hostile_bundles(payload):
@@ -161,7 +161,7 @@ def test_html_and_pictures_of_a_notebook_are_safe() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.formulas
-def test_every_format_exports_every_bundle() -> None:
+def test_every_kind_of_display_is_exported_in_every_format() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "show()")])
     add_parts(answer, *(Display(bundle) for bundle in BUNDLES.values()))
     notebook = json.loads(exported_bytes(answer.conversation, "ipynb"))

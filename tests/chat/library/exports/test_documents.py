@@ -138,7 +138,9 @@ def test_pdf_has_messages_graphs_and_formulas() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("format_name", ["docx", "pdf"])
-def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_hostile_text_is_plain_text_in_word_and_pdf_documents(
+    format_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     conversation = make_conversation(title='#read("/etc/passwd")')
     make_user_message(conversation, HOSTILE)
     answer = make_model_message(conversation, parts=[])
@@ -152,7 +154,7 @@ def test_hostile_text_stays_text(format_name: str, caplog: pytest.LogCaptureFixt
     assert not caplog.records
 
 
-def test_programs_read_no_file_and_no_address() -> None:
+def test_conversion_programs_read_no_local_files_and_no_web_addresses() -> None:
     html = '<p>a</p><img src="/etc/passwd"><iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:9/">'
     with convert_html(html.encode(), "docx") as file:
         data = file.read()
@@ -165,7 +167,7 @@ def test_programs_read_no_file_and_no_address() -> None:
 
 
 @pytest.mark.django_db
-def test_formula_that_a_program_refuses_is_shown_as_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formula_that_cannot_be_converted_is_shown_as_latex_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.library.exports.as_documents.MENDED", ((b"frac", b"?"),))
     conversation = make_conversation()
     add_parts(make_model_message(conversation, parts=[]), Text(FORMULAS))
@@ -173,7 +175,7 @@ def test_formula_that_a_program_refuses_is_shown_as_its_source(monkeypatch: pyte
 
 
 @pytest.mark.django_db
-def test_document_names_a_picture_that_is_missing_in_storage() -> None:
+def test_pdf_says_which_image_is_missing_in_storage() -> None:
     conversation = make_conversation()
     graph = graph_in(make_model_message(conversation, parts=[]), None, name="plot.png")
     PendingUpload.objects.filter(attachment=graph).delete()
@@ -181,7 +183,7 @@ def test_document_names_a_picture_that_is_missing_in_storage() -> None:
 
 
 @pytest.mark.django_db
-def test_document_has_names_in_place_of_pictures_if_one_is_broken() -> None:
+def test_pdf_shows_the_name_of_a_broken_image() -> None:
     conversation = make_conversation()
     answer = make_model_message(conversation, parts=[])
     broken = make_attachment(conversation.owner, data=png(), is_graph=True, name="plot.png")
@@ -190,7 +192,7 @@ def test_document_has_names_in_place_of_pictures_if_one_is_broken() -> None:
     assert "plot.png" in pdf_text(exported_bytes(conversation, "pdf"))
 
 
-def test_paragraphs_from_right_to_left_begin_at_the_right_in_a_pdf() -> None:
+def test_right_to_left_text_begins_on_the_right_side_of_a_pdf() -> None:
     places: list[float] = []
 
     def note(text: str, moved: list[float], place: list[float], *_font: object) -> None:
@@ -205,7 +207,7 @@ def test_paragraphs_from_right_to_left_begin_at_the_right_in_a_pdf() -> None:
 
 
 @pytest.mark.django_db
-def test_one_answer_is_exported_alone() -> None:
+def test_one_answer_can_be_exported_to_word_without_the_other_messages() -> None:
     conversation = rich_conversation()
     answer = conversation.messages.filter(role="model", is_shown=True).order_by("index").first()
     assert answer
@@ -222,7 +224,9 @@ def test_one_answer_is_exported_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_too_large_documents_and_too_many_requests_are_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_is_refused_with_an_error_message_if_it_is_too_large_or_the_server_is_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     conversation = rich_conversation()
     graph_in(make_model_message(conversation, parts=[]), None)
     client = Client()
@@ -256,7 +260,7 @@ def test_too_large_documents_and_too_many_requests_are_refused_with_a_sentence(m
         ("TYPST_MEMORY_BYTES", 128 * 1024**2, "#let a = range(9000000)"),
     ],
 )
-def test_programs_are_ended_at_their_limits(
+def test_conversion_program_is_ended_at_its_time_and_memory_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, value: float, source: str
 ) -> None:
     monkeypatch.setattr(document_programs, name, value)
@@ -266,7 +270,7 @@ def test_programs_are_ended_at_their_limits(
     assert set(Path(gettempdir()).glob("plotline-document-*")) <= before
 
 
-async def test_programs_are_ended_when_the_client_disconnects() -> None:
+async def test_conversion_program_is_ended_when_the_client_disconnects() -> None:
     has_begun, has_ended = threading.Event(), threading.Event()
 
     @ended_with_client
@@ -287,7 +291,7 @@ async def test_programs_are_ended_when_the_client_disconnects() -> None:
     assert await asyncio.to_thread(has_ended.wait, 20)
 
 
-def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_document_above_the_size_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "limits_program.py"
     text = document_programs.PROGRAM.read_text()
     program.write_text(text.replace("FILE_LIMIT_BYTES = 128 * 1024**2", "FILE_LIMIT_BYTES = 1000"))
@@ -297,7 +301,7 @@ def test_size_of_a_document_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_api_answers_refused_documents_with_an_error_status_and_a_sentence(
+async def test_api_refuses_a_document_with_a_status_and_an_error_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     conversation = await sync_to_async(make_conversation)()
@@ -339,7 +343,7 @@ def test_accents_lines_and_boxes_of_formulas_are_kept() -> None:
 
 
 @pytest.mark.django_db
-def test_long_question_keeps_its_lines_and_deep_quotes_fit() -> None:
+def test_pdf_keeps_all_lines_of_a_long_question_and_text_in_deep_quotes() -> None:
     conversation = make_conversation()
     make_user_message(conversation, "one\ntwo\n" * 3_000)
     make_model_message(conversation, parts=[(PartKind.TEXT, ">" * 100 + " said")])

@@ -22,7 +22,7 @@ from tests.conftest import Shown
 pytestmark = pytest.mark.django_db
 
 
-def test_pack_holds_the_archive_with_hashes_and_verdicts() -> None:
+def test_evidence_pack_contains_the_archive_with_hashes_and_verdicts_of_reruns() -> None:
     conversation = rich_conversation()
     answer = Message.objects.filter(parts__kind="executable_code").distinct().get()
     answer.reruns = {"2": {"verdict": "reproduced", "detail": "The output is the same.", "at": "2026-11-28T10:00:00"}}
@@ -46,7 +46,7 @@ def test_pack_holds_the_archive_with_hashes_and_verdicts() -> None:
     ]
 
 
-def test_check_of_a_pack_reports_a_changed_ledger() -> None:
+def test_check_of_an_evidence_pack_reports_a_changed_number_ledger() -> None:
     pack = exported_bytes(rich_conversation(), "evidence")
     with zipfile.ZipFile(io.BytesIO(pack)) as archive:
         info = archive.getinfo("numbers.json")
@@ -60,7 +60,7 @@ def test_check_of_a_pack_reports_a_changed_ledger() -> None:
     assert problem.startswith("numbers.json ")
 
 
-def test_pack_can_be_checked_with_the_program_that_the_server_offers(client: Client, tmp_path: Path) -> None:
+def test_evidence_pack_can_be_checked_with_the_program_that_the_server_offers(client: Client, tmp_path: Path) -> None:
     page, program = client.get("/evidence/"), client.get("/evidence/verify_evidence.py")
     assert fingerprint() in page.content.decode()
     (tmp_path / "verify_evidence.py").write_bytes(program.content)
@@ -80,7 +80,7 @@ def test_pack_can_be_checked_with_the_program_that_the_server_offers(client: Cli
 
 
 @pytest.mark.parametrize("changes", [40, pytest.param(1_000, marks=pytest.mark.drill)])
-def test_check_of_a_pack_reports_a_change_of_any_byte(changes: int, shown: Shown) -> None:
+def test_check_of_an_evidence_pack_reports_a_change_of_any_byte(changes: int, shown: Shown) -> None:
     pack = exported_bytes(rich_conversation(), "evidence")
     chance = random.Random(changes)
     kinds: dict[str, int] = {}

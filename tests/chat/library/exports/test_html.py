@@ -34,7 +34,7 @@ HOSTILE = [
 ]
 
 
-def test_messages_equal_those_of_the_page_except_for_what_this_reader_may_not_see() -> None:
+def test_html_export_shows_messages_as_the_page_does() -> None:
     conversation = rich_conversation()
     html = exported_bytes(conversation, "html").decode()
     for view in snapshot(conversation.pk, reader=export_reader(str)).messages:
@@ -47,7 +47,7 @@ def test_messages_equal_those_of_the_page_except_for_what_this_reader_may_not_se
     assert "/attachments/" not in html
 
 
-def test_policy_allows_only_the_embedded_styles() -> None:
+def test_content_security_policy_allows_only_the_embedded_styles() -> None:
     html = exported_bytes(rich_conversation(), "html").decode()
     page = ParsedHtml(html)
     policy, embedded = page.only("meta", http_equiv="Content-Security-Policy"), page.only("style").text
@@ -62,7 +62,7 @@ def test_policy_allows_only_the_embedded_styles() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_of_users_and_models_never_becomes_markup(text: str) -> None:
+def test_text_of_users_and_models_adds_no_active_elements_to_the_html_export(text: str) -> None:
     conversation = make_conversation(title=text[:200])
     question = make_user_message(conversation, text)
     file = make_attachment(conversation.owner, name=text)
@@ -85,14 +85,14 @@ def test_text_of_users_and_models_never_becomes_markup(text: str) -> None:
     assert "data:text/html" not in html
 
 
-def test_typed_placeholder_of_an_attachment_stays_text() -> None:
+def test_typed_text_that_looks_like_an_attachment_placeholder_is_exported_as_text() -> None:
     conversation = rich_conversation()
     graph = conversation.messages.get(index=1, is_shown=True).message_attachments.get().attachment
     make_user_message(conversation, f"{'0' * 32}:{graph.pk}")
     assert f"{'0' * 32}:{graph.pk}" in exported_bytes(conversation, "html").decode()
 
 
-def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
+def test_table_in_the_html_export_is_shown_as_on_the_page_without_buttons() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
     assert "<button" not in html
     display = html[html.index('data-part-kind="display"') :].partition('data-part-kind="code_execution_result"')[0]
@@ -102,7 +102,7 @@ def test_display_is_shown_as_on_the_page_but_without_buttons() -> None:
         assert f'data-part-kind="{kind}"' in html
 
 
-def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
+def test_html_export_shows_session_code_and_hides_its_function_call_as_the_page_does() -> None:
     html = exported_bytes(session_conversation(), "html").decode()
     roots = [one.attributes for one in ParsedHtml(html).elements if "data-part-kind" in one.attributes]
     hidden = [root["data-part-kind"] for root in roots if "hidden" in root]
@@ -113,7 +113,7 @@ def test_code_of_the_session_is_one_fold_as_on_the_page() -> None:
     assert shown[-3:] == ["function_call", "function_response", "text"]
 
 
-def test_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
+def test_html_export_shows_model_and_service_of_an_answer_but_not_its_cost() -> None:
     conversation = make_conversation()
     make_model_message(conversation, endpoint="local", engine="session", code_reason="The owner wanted it", cost="1.5")
     html = exported_bytes(conversation, "html").decode()

@@ -34,7 +34,7 @@ def conversation() -> Conversation:
     return conversation
 
 
-def test_page_and_html_export_join_texts_around_a_signature(conversation: Conversation) -> None:
+def test_page_and_html_export_join_texts_before_and_after_a_signature(conversation: Conversation) -> None:
     [_, answer] = snapshot(conversation.pk).messages
     [part] = answer.parts
     assert part.text is not None
@@ -44,16 +44,16 @@ def test_page_and_html_export_join_texts_around_a_signature(conversation: Conver
     assert part.text.closed in exported_bytes(conversation, "html").decode()
 
 
-def test_markdown_export_joins_texts_around_a_signature(conversation: Conversation) -> None:
+def test_markdown_export_joins_texts_before_and_after_a_signature(conversation: Conversation) -> None:
     assert f"\n{TEXT}\n" in exported_bytes(conversation, "md").decode()
 
 
-def test_notebook_export_joins_texts_around_a_signature(conversation: Conversation) -> None:
+def test_notebook_export_joins_texts_before_and_after_a_signature(conversation: Conversation) -> None:
     cells = json.loads(exported_bytes(conversation, "ipynb"))["cells"]
     assert [cell["source"].endswith(TEXT) for cell in cells] == [False, False, True]
 
 
-def test_stored_parts_around_a_signature_stay_separate(conversation: Conversation) -> None:
+def test_stored_parts_before_and_after_a_signature_stay_separate(conversation: Conversation) -> None:
     answer = conversation.messages.get(role="model")
     assert answer.parts.order_by("index")[0].value.long_text == "The **su"
     assert answer.parts.count() == 5

@@ -54,7 +54,7 @@ def test_schema_has_every_status_finish_and_token_count() -> None:
     assert definitions["usage"]["propertyNames"]["enum"] == [field.name for field in fields(Usage)]
 
 
-def test_export_of_a_new_conversation_says_that_code_runs_without_asking() -> None:
+def test_export_says_that_a_new_conversation_runs_code_without_approval() -> None:
     assert exported_json(make_conversation())["conversation"]["approval"] == "auto"
 
 
@@ -69,7 +69,7 @@ def test_export_contains_the_messages_of_all_versions() -> None:
     ]
 
 
-def test_export_contains_the_parts_and_the_turn_of_an_answer() -> None:
+def test_export_contains_the_parts_of_an_answer_and_the_usage_and_sources_of_its_turn() -> None:
     answer = exported_json(rich_conversation())["messages"][1]
     assert [part["kind"] for part in answer["parts"]] == [
         "thought",
@@ -118,7 +118,7 @@ def test_attachment_of_two_versions_is_exported_once() -> None:
     assert [len(message["attachments"]) for message in document["messages"]] == [1, 1, 1, 0, 0, 0]
 
 
-def test_export_does_not_contain_what_only_staff_may_read() -> None:
+def test_export_contains_no_error_details_instructions_accounts_or_client_ids() -> None:
     answer = make_model_message(make_conversation(), error_detail="canary-detail", lease_owner="canary-lease")
     Turn.objects.update(
         parameters={"label": "Quick", "instruction": "canary-instruction"},
@@ -130,7 +130,7 @@ def test_export_does_not_contain_what_only_staff_may_read() -> None:
     assert b"canary" not in document
 
 
-def test_live_answer_is_exported_as_far_as_it_was_received() -> None:
+def test_export_of_a_live_answer_contains_the_text_received_so_far() -> None:
     answer = make_model_message(make_conversation(), parts=[], status=Turn.Status.RUNNING)
     TurnEvent.objects.all().delete()
     part = {"kind": "text", "round": 0, "text": "So far"}
@@ -143,7 +143,7 @@ def test_live_answer_is_exported_as_far_as_it_was_received() -> None:
         assert b"was still being written when this was exported" in exported_bytes(answer.conversation, format_name)
 
 
-def test_missing_bytes_of_an_attachment_are_null() -> None:
+def test_data_of_an_attachment_that_storage_has_lost_is_null() -> None:
     conversation = rich_conversation()
     PendingUpload.objects.filter(attachment__is_graph=True).delete()
     document = exported_json(conversation)
@@ -157,7 +157,7 @@ def test_missing_bytes_of_an_attachment_are_null() -> None:
     assert Attachment.objects.count() == 2
 
 
-def test_export_can_be_pasted_into_a_script_element() -> None:
+def test_export_can_be_embedded_in_an_html_script_element() -> None:
     conversation = make_conversation(title="</script><!-- \u2028")
     make_model_message(conversation, parts=[(PartKind.TEXT, "</script><script>alert(1)</script>")])
     document = exported_bytes(conversation, "json")
@@ -166,7 +166,9 @@ def test_export_can_be_pasted_into_a_script_element() -> None:
     assert json.loads(document)["conversation"]["title"] == "</script><!-- \u2028"
 
 
-def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switching_a_version_during_the_export_does_not_change_which_messages_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(source, "BATCH_MESSAGES", 1)
     conversation = rich_conversation()
     conversation.messages.filter(index=1).update(last_shown=F("index"))
@@ -183,12 +185,12 @@ def test_switching_a_version_during_the_export_does_not_change_the_path(monkeypa
 TITLES = ["../../etc/passwd", "a\r\nSet-Cookie: x=1", "CON", "", "x" * 200, "Ωμέγα 日本", "..."]
 
 
-def test_combining_marks_stay_in_the_words_of_a_file_name() -> None:
+def test_combining_marks_of_the_title_are_kept_in_the_file_name() -> None:
     assert file_stem("हिन्दी भाषा: \u0301 ภาษาไทย!") == "हिन्दी-भाषा-ภาษาไทย"
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_file_name_is_made_of_the_title_and_is_safe(title: str) -> None:
+def test_export_has_a_safe_file_name_whatever_its_title_is(title: str) -> None:
     name = exported(make_conversation(title=title), "json").name
     assert name.endswith(".json")
     assert not set(name) & set('/\\\r\n"<>:|?*')
@@ -196,7 +198,7 @@ def test_file_name_is_made_of_the_title_and_is_safe(title: str) -> None:
     assert len(name.encode()) < 200
 
 
-def test_parts_of_a_tool_and_rounds_are_exported() -> None:
+def test_parts_made_by_a_function_and_rounds_are_exported() -> None:
     answer = exported_json(session_conversation())["messages"][1]
     code, graph, display, result, response = answer["parts"][1:6]
     assert code == {
@@ -220,7 +222,7 @@ def test_parts_of_a_tool_and_rounds_are_exported() -> None:
     assert rounds[1]["metadata"] == {"safetyRatings": []}
 
 
-def test_export_distinguishes_real_markers_from_typed_ones() -> None:
+def test_export_lists_markers_of_graphs_but_not_text_that_looks_like_a_marker() -> None:
     messages = exported_json(rich_conversation())["messages"]
     assert "markers" in messages[0]
     assert messages[0]["markers"] == []

@@ -66,7 +66,7 @@ def test_messages_code_graphs_and_sources_are_exported() -> None:
         "<div>\n\n```\n",
     ],
 )
-def test_open_blocks_of_an_answer_do_not_swallow_the_next_message(text: str) -> None:
+def test_unclosed_block_of_an_answer_does_not_change_the_next_message(text: str) -> None:
     conversation = make_conversation()
     make_model_message(conversation, parts=[(PartKind.TEXT, text)])
     make_model_message(conversation)
@@ -96,7 +96,7 @@ def test_raw_html_and_images_of_a_model_become_text(text: str) -> None:
     assert "javascript:alert" not in "".join(re.findall(r"<[^>]*>", html))
 
 
-def test_tags_of_elements_that_the_page_shows_stay_if_they_are_pairs() -> None:
+def test_allowed_html_tags_are_kept_only_if_they_are_in_pairs() -> None:
     text = "H<sub>2</sub>O<br>**<kbd>a</kbd>**\n\n<details>\n<summary>b</summary>\n\n*c*\n\n</details>\n"
     assert sanitize_markdown(text) == text
     assert sanitize_markdown(text + "\n<div>") == text + "\n&lt;div>"
@@ -107,7 +107,7 @@ def test_tags_of_elements_that_the_page_shows_stay_if_they_are_pairs() -> None:
     assert "<script" not in html_of(sanitize_markdown("<details>\n`<script>`\n</details>"))
 
 
-def test_code_keeps_its_characters() -> None:
+def test_characters_in_code_are_not_escaped() -> None:
     text = "Write `<b>` or\n\n```html\n<script>x</script> ![y](z)\n```\n\nbut not <b>."
     assert "&lt;script&gt;x&lt;/script&gt; ![y](z)" in html_of(sanitize_markdown(text))
     assert "<code>&lt;b&gt;</code>" in html_of(sanitize_markdown(text))
@@ -132,14 +132,14 @@ def _expanded(line: str) -> str:
 
 
 @given(st.text(alphabet=st.sampled_from("`~ab\n "), max_size=40))
-def test_code_block_contains_all_of_its_code(code: str) -> None:
+def test_code_block_does_not_end_before_the_end_of_its_code(code: str) -> None:
     html = html_of(f"{fence_code(code)}\n\nend")
     assert html.count("<pre>") == 1
     assert html.endswith("<p>end</p>\n")
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>!-/`~[]()*_\\\n&;\"'="), max_size=60))
-def test_sanitized_markdown_never_affects_the_text_after_it(text: str) -> None:
+def test_sanitized_markdown_never_changes_how_the_text_after_it_is_rendered(text: str) -> None:
     html = html_of(f"{sanitize_markdown(text)}\n\n# end")
     assert html.endswith("<h1>end</h1>\n"), (text, sanitize_markdown(text))
     assert "<img" not in html
@@ -164,7 +164,7 @@ def test_unclosed_code_is_sanitized_in_linear_time(text: str) -> None:
     assert "<img" not in html_of(sanitized)
 
 
-def test_fenced_code_stays_unchanged_beside_raw_html() -> None:
+def test_fenced_code_is_not_changed_if_the_text_also_has_raw_html() -> None:
     text = "a <a>\n\n```html\n<b>`\n~~~\n```\n\n- ~~~\n  <i>\n  ~~~\n\n`<u>` <p> ``` x\n"
     sanitized = sanitize_markdown(text)
     assert "```html\n<b>`\n~~~\n```" in sanitized
@@ -202,7 +202,7 @@ def test_markdown_contains_provider_endpoint_and_model_of_an_answer() -> None:
 
 
 @pytest.mark.django_db
-def test_export_says_that_code_has_no_result_and_an_unknown_outcome_is_no_failure() -> None:
+def test_code_without_a_result_and_code_with_an_unknown_outcome_are_described_as_such() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(
         answer,
@@ -218,7 +218,7 @@ def test_export_says_that_code_has_no_result_and_an_unknown_outcome_is_no_failur
 
 
 @pytest.mark.django_db
-def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
+def test_markdown_export_shows_a_thought_as_a_quote_below_its_duration() -> None:
     answer = make_model_message(make_conversation(), parts=[])
     add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is *old*."))
     html = html_of(exported_bytes(answer.conversation, "md").decode())

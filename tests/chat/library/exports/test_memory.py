@@ -54,7 +54,7 @@ def long_conversation() -> Conversation:
 
 
 @pytest.mark.django_db
-def test_outputs_and_displays_count_towards_the_size_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_and_displays_count_towards_the_size_of_a_batch_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = make_conversation()
     answers = [make_model_message(conversation) for _ in range(2)]
     add_parts(answers[0], CodeExecutionResult("x" * source.BATCH_CHARS))

@@ -49,7 +49,7 @@ def notebook_of(conversation: Conversation) -> Any:  # noqa: ANN401 - nbformat h
     return nbformat.from_dict(notebook)
 
 
-def test_notebook_is_valid_and_in_order() -> None:
+def test_notebook_is_valid_and_has_its_cells_in_the_order_of_the_conversation() -> None:
     notebook = notebook_of(rich_conversation())
     assert [(cell.cell_type, cell.metadata.plotline.role) for cell in notebook.cells] == [
         ("markdown", "header"),
@@ -77,7 +77,7 @@ def test_notebook_is_valid_and_in_order() -> None:
     assert notebook.metadata.kernelspec.name == "python3"
 
 
-def test_notebook_of_a_conversation_with_files_is_an_archive() -> None:
+def test_notebook_of_a_conversation_with_files_is_exported_in_a_zip_archive() -> None:
     conversation = rich_conversation()
     download = exported(conversation, "ipynb")
     assert (download.name, download.content_type) == ("Sales-by-month-notebook.zip", "application/zip")
@@ -88,7 +88,7 @@ def test_notebook_of_a_conversation_with_files_is_an_archive() -> None:
     assert (download.name, download.content_type) == ("Alone.ipynb", "application/x-ipynb+json")
 
 
-def test_files_with_the_same_name_are_copied_before_they_are_needed() -> None:
+def test_cell_copies_the_right_one_of_several_files_with_the_same_name_before_its_use() -> None:
     conversation = make_conversation()
     for data in (b"a\n1\n", b"a\n2\n", b"a\n1\n"):
         question = make_user_message(conversation)
@@ -106,7 +106,7 @@ def test_files_with_the_same_name_are_copied_before_they_are_needed() -> None:
     ]
 
 
-def test_text_file_beside_the_notebook_is_in_utf_8_as_the_code_read_it() -> None:
+def test_text_file_is_exported_in_utf_8_as_code_has_read_it() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     attach(question, make_attachment(conversation.owner, data="城市\n北京\n上海\n".encode("gb18030"), name="a.csv"))
@@ -115,7 +115,7 @@ def test_text_file_beside_the_notebook_is_in_utf_8_as_the_code_read_it() -> None
         assert opened.read("a.csv").decode() == "城市\n北京\n上海\n"
 
 
-def test_file_is_stored_under_the_numbered_name_that_code_uses() -> None:
+def test_file_is_stored_under_the_input_file_name_that_code_uses() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     attach(question, make_attachment(conversation.owner, data=b"a\n1\n", name="Jan & Feb.csv"))
@@ -126,7 +126,7 @@ def test_file_is_stored_under_the_numbered_name_that_code_uses() -> None:
         assert opened.namelist() == ["conversation.ipynb", "input_file_0.csv", "plain.csv", "input_file_1.csv"]
 
 
-def test_code_that_did_not_end_is_skipped_when_the_notebook_runs() -> None:
+def test_code_that_was_stopped_is_tagged_to_be_skipped_when_the_notebook_runs() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "while True: pass")])
     add_parts(
         answer,
@@ -140,7 +140,7 @@ def test_code_that_did_not_end_is_skipped_when_the_notebook_runs() -> None:
     assert stopped.outputs == []
 
 
-def test_images_of_questions_are_embedded_in_their_cell() -> None:
+def test_images_of_a_question_are_embedded_in_its_cell() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation, "What is on it?")
     graph_in(question, None, name="photo.png")
@@ -150,7 +150,7 @@ def test_images_of_questions_are_embedded_in_their_cell() -> None:
     assert "![photo.png](attachment:image-0)" in cell.source
 
 
-def test_outputs_cannot_run_code() -> None:
+def test_svg_and_html_in_outputs_are_not_exported_as_active_content() -> None:
     conversation = make_conversation()
     answer = make_model_message(conversation, parts=[(PartKind.EXECUTABLE_CODE, "show()")])
     add_parts(answer, CodeExecutionResult("<script>alert(1)</script>", outcome=OUTCOME_OK))
@@ -162,7 +162,7 @@ def test_outputs_cannot_run_code() -> None:
     assert [set(output.get("data", {})) for output in outputs] == [set(), {"text/plain"}]
 
 
-def test_session_code_is_a_code_cell_with_its_outputs_in_order() -> None:
+def test_code_of_the_session_becomes_a_code_cell_with_its_outputs_in_order() -> None:
     notebook = notebook_of(session_conversation())
     assert [(cell.cell_type, cell.source) for cell in notebook.cells[2:]] == [
         (
@@ -232,12 +232,12 @@ def test_cells_of_an_answer_contain_its_provider_endpoint_and_model() -> None:
     assert "*Model: plotline-demo (gemini, endpoint local); code: in the Python session*" in cell.source
 
 
-def test_output_of_an_unknown_outcome_is_no_error() -> None:
+def test_output_of_code_with_an_unknown_outcome_is_not_exported_as_an_error() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "print(1)")])
     add_parts(answer, CodeExecutionResult("1\n", outcome="OUTCOME_OF_TOMORROW"))
     code = next(cell for cell in notebook_of(answer.conversation).cells if cell.cell_type == "code")
     assert [(output.output_type, output.text) for output in code.outputs] == [("stream", "1\n")]
-    # It may fail, and the cells after it have to run.
+    # The code may fail when the notebook runs, and the cells after it have to run.
     assert code.metadata.tags == ["raises-exception"]
 
 
@@ -260,7 +260,7 @@ def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
     assert second == "> **Thoughts**\n>\n> It is old."
 
 
-def test_files_of_one_name_are_stored_as_the_code_of_a_session_names_them() -> None:
+def test_files_with_the_same_name_are_stored_under_the_names_that_session_code_uses() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation)
     files = [make_attachment(conversation.owner, name="data (1).csv", data=data) for data in (b"a\n1\n", b"b\n2\n")]

@@ -90,7 +90,7 @@ def run_notebook(folder: Path) -> Any:  # noqa: ANN401 - nbformat has no types
 
 @pytest.mark.drill
 @pytest.mark.django_db(transaction=True)
-async def test_exported_notebook_runs_again_and_imported_conversation_continues(
+async def test_exported_notebook_can_run_again_and_the_imported_conversation_can_be_continued(
     emulated: Settings, tmp_path: Path
 ) -> None:
     conversation = await sync_to_async(make_conversation)(title="Run me")

@@ -65,7 +65,7 @@ def test_json_lists_the_written_files_and_the_archive_contains_the_kept_one() ->
     assert "[kept.csv](" in markdown
 
 
-def test_written_files_are_imported_and_a_path_out_of_the_folder_is_refused() -> None:
+def test_list_of_written_files_is_imported_but_a_path_out_of_the_folder_is_refused() -> None:
     data = exported_bytes(make_conversation(), "json")
     result = import_file(data, owner_id=make_user().pk)
     copy = Conversation.objects.get(pk=result.created[0])
@@ -75,7 +75,7 @@ def test_written_files_are_imported_and_a_path_out_of_the_folder_is_refused() ->
         import_file(data.replace(b"out_*.csv", b"../out.csv"), owner_id=make_user("other").pk)
 
 
-def test_users_own_code_is_a_code_block_in_markdown() -> None:
+def test_code_that_a_person_ran_is_a_code_block_in_markdown() -> None:
     conversation = make_conversation()
     question = conversation.messages.get(role="user")
     question.text = "```python\nprint('*')\n```"

@@ -96,7 +96,7 @@ def test_archive_holds_every_format_and_each_file() -> None:
 
 
 @pytest.mark.django_db
-def test_hostile_file_names_stay_in_their_folder() -> None:
+def test_attachment_with_a_hostile_file_name_is_stored_inside_its_folder() -> None:
     conversation = make_conversation(title="../../.ssh/\u202e<b>")
     question = make_user_message(conversation)
     for number, name in enumerate(HOSTILE):
@@ -112,7 +112,7 @@ def test_hostile_file_names_stay_in_their_folder() -> None:
             assert {opened.read(name) for name in files} == {f"file {n}".encode() for n in range(len(HOSTILE))}
 
 
-def test_names_that_differ_only_in_case_get_numbers() -> None:
+def test_file_names_that_differ_only_in_case_get_numbers() -> None:
     assert make_unique(["a.csv", "A.csv", "a-2.csv", "a.csv", "b", "B"]) == [
         "a.csv",
         "A-2.csv",
@@ -185,7 +185,7 @@ def test_archive_of_all_conversations_is_complete_if_one_is_deleted_while_it_is_
 
 
 @pytest.mark.django_db
-def test_document_that_begins_after_the_deletion_of_its_conversation_is_left_out(three: list[Conversation]) -> None:
+def test_conversation_that_is_deleted_before_the_export_reaches_it_is_left_out(three: list[Conversation]) -> None:
     content = b""
     for chunk in export_all(Conversation.objects.all(), exported_at=timezone.now()).chunks:
         content += chunk
@@ -214,7 +214,7 @@ def test_unknown_format_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_unfinished_export_can_be_closed() -> None:
+def test_export_that_was_not_read_to_its_end_can_be_closed() -> None:
     chunks = exported(rich_conversation(), "zip").chunks
     assert next(chunks)
     chunks.close()

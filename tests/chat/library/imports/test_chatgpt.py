@@ -66,7 +66,7 @@ WITH_TOOLS = conversation_of(
 )
 
 
-def test_code_results_and_text_become_one_answer() -> None:
+def test_code_its_result_and_text_become_parts_of_one_answer() -> None:
     (conversation,) = import_conversations(WITH_TOOLS)
     assert (conversation.title, conversation.created_at.year) == ("Pi", 2023)
     assert messages_of(conversation) == [(0, "user", "What is pi?", True), (1, "model", "It is **3.14**.", True)]
@@ -80,7 +80,7 @@ def test_code_results_and_text_become_one_answer() -> None:
     assert (answer.turn.model, answer.turn.status, answer.turn.code_execution) == ("gpt-4o", "done", True)
 
 
-def test_edited_questions_and_new_answers_become_versions() -> None:
+def test_edited_questions_and_regenerated_answers_become_versions() -> None:
     (conversation,) = import_conversations(
         conversation_of(
             node("root", None, ""),
@@ -107,7 +107,7 @@ def test_edited_questions_and_new_answers_become_versions() -> None:
     assert conversation.messages.get(text="Two").versions.count() == 2
 
 
-def test_versions_that_branch_within_an_answer_share_its_beginning() -> None:
+def test_versions_that_differ_after_a_common_beginning_both_contain_it() -> None:
     (conversation,) = import_conversations(
         conversation_of(
             node("u", None, "user", "Go"),
@@ -122,7 +122,7 @@ def test_versions_that_branch_within_an_answer_share_its_beginning() -> None:
     assert all(answer.parts.count() == 3 for answer in conversation.messages.filter(role="model"))
 
 
-def test_incomplete_conversations_are_imported() -> None:
+def test_conversations_without_a_question_an_answer_or_an_image_file_are_imported() -> None:
     image = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "What is it?"]}
     conversations = import_conversations(
         conversation_of(node("a", None, "assistant", "I begin")),

@@ -79,11 +79,13 @@ def reference(mark: str, *items: dict[str, Any], **fields: Any) -> dict[str, Any
         (f"A {MARK}", {"content_references": [None, {"matched_text": 7, "items": {}}], "citations": "x"}, "A"),
     ],
 )  # fmt: skip
-def test_citation_marks_become_links_or_are_removed(text: str, metadata: dict[str, Any], expected: str) -> None:
+def test_citation_marks_become_links_or_are_removed_if_they_have_no_source(
+    text: str, metadata: dict[str, Any], expected: str
+) -> None:
     assert read_citations(metadata, text).link(text) == expected
 
 
-def test_text_that_a_person_typed_keeps_words_that_look_like_marks() -> None:
+def test_typed_text_that_looks_like_a_citation_mark_is_kept() -> None:
     text = f"What is turn0search3 or citeturn0search3?{MARK}"
     assert read_citations({}, text).link(text, is_typed=True) == "What is turn0search3 or citeturn0search3?"
 
@@ -115,13 +117,15 @@ def update(*changes: dict[str, Any], document: Document | None = PLAN) -> tuple[
         ("- Day 2.*", False, "# Plan\n\n- Day 1: arrive\nNEW"),
     ],
 )
-def test_changed_canvas_document_is_shown_as_a_readable_version(pattern: str, multiple: bool, content: str) -> None:
+def test_update_of_a_canvas_document_is_shown_as_a_new_version_of_the_document(
+    pattern: str, multiple: bool, content: str
+) -> None:
     document, shown = update({"pattern": pattern, "multiple": multiple, "replacement": "NEW"})
     assert document == Document("Plan", "document", content, version=2)
     assert shown == f"**Document “Plan”, version 2**\n\n{content.strip()}"
 
 
-def test_change_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> None:
+def test_canvas_update_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> None:
     document, shown = update({"pattern": "(a+)+[bc]$", "replacement": "harbour"})
     assert document == Document("Plan", "document", None, version=2)
     assert "(a+)+[bc]$" in shown
@@ -136,7 +140,7 @@ def test_change_that_cannot_be_applied_is_shown_and_its_pattern_is_not_run() -> 
     assert "harbour" in update({"pattern": "x", "replacement": "harbour"}, document=None)[1]
 
 
-def test_last_match_is_found_in_linear_time_and_a_change_with_a_group_is_not_applied() -> None:
+def test_search_for_the_last_match_takes_linear_time_and_an_update_with_a_group_is_not_applied() -> None:
     def change(length: int) -> None:
         pattern = f".*ab{'a' * (length // 2)}"
         update({"pattern": pattern, "replacement": "x"}, document=Document("A", "document", "a" * length))
@@ -145,7 +149,7 @@ def test_last_match_is_found_in_linear_time_and_a_change_with_a_group_is_not_app
     assert update({"pattern": "Day (.*)", "replacement": r"Tag \1"})[0] == Document("Plan", "document", None, version=2)
 
 
-def test_length_of_a_changed_document_is_limited() -> None:
+def test_canvas_update_that_makes_the_document_too_long_is_not_applied() -> None:
     long = Document("A", "document", "a" * 1_000_000)
     assert update({"pattern": "a", "multiple": True, "replacement": "b" * 1_000_000}, document=long)[0] == Document(
         "A", "document", None, version=2
@@ -153,7 +157,7 @@ def test_length_of_a_changed_document_is_limited() -> None:
 
 
 @pytest.mark.django_db
-def test_documents_of_a_canvas_are_text_of_the_answer() -> None:
+def test_canvas_documents_and_comments_become_text_of_the_answer() -> None:
     def call(key: str, parent: str, name: str, value: object) -> dict[str, Any]:
         content = {"content_type": "code", "language": "json", "text": json.dumps(value)}
         return node(key, parent, "assistant", content=content, recipient=f"canmore.{name}_textdoc")
@@ -188,7 +192,7 @@ def test_documents_of_a_canvas_are_text_of_the_answer() -> None:
 
 
 @pytest.mark.django_db
-def test_citations_in_a_canvas_become_links_and_the_error_of_a_failed_change_is_shown() -> None:
+def test_citation_in_a_canvas_becomes_a_link_and_the_error_of_a_failed_update_is_shown() -> None:
     def call(key: str, parent: str, name: str, value: object, **fields: Any) -> dict[str, Any]:
         content = {"content_type": "code", "language": "json", "text": json.dumps(value)}
         return node(key, parent, "assistant", content=content, recipient=f"canmore.{name}_textdoc", **fields)
@@ -222,7 +226,7 @@ def test_citations_in_a_canvas_become_links_and_the_error_of_a_failed_change_is_
         ('{"name": "a", "type": "document", "content": "# One"', "# One"),
     ],
 )
-def test_call_of_the_canvas_that_was_stopped_or_has_raw_line_breaks_is_read(text: str, content: str) -> None:
+def test_canvas_call_that_was_stopped_or_has_raw_line_breaks_is_read(text: str, content: str) -> None:
     read = read_call("canmore.create_textdoc", text, None)
     assert read is not None
     assert read[0] == Document("a", "document", content)
@@ -254,7 +258,7 @@ def test_call_of_the_canvas_that_was_stopped_or_has_raw_line_breaks_is_read(text
     ],
 )
 @pytest.mark.django_db
-def test_content_of_an_unusual_form_is_read_or_replaced_by_a_sentence(content: object, expected: list[str]) -> None:
+def test_content_in_an_unusual_form_is_read_or_replaced_by_a_sentence(content: object, expected: list[str]) -> None:
     tree = conversation_of(node("u", None, "user", "Hi"), node("a", "u", "assistant"), title=5)
     tree["mapping"]["a"]["message"] |= {"content": content, "metadata": [], "recipient": None}
     tree["mapping"]["x"] = None
@@ -383,7 +387,7 @@ IDS = [f"file-{number}f9f9f9f-1111-4222-8333-444444444444" for number in (1, 2)]
 
 @pytest.mark.parametrize("name", ["conversations-000.json", "conversations_1.json", "Conversations (2).json"])
 @pytest.mark.django_db
-def test_files_are_found_by_every_form_of_their_ids(name: str) -> None:
+def test_files_are_found_by_every_form_of_their_ids_in_the_export(name: str) -> None:
     attached = [{"id": one, "name": f"{number}.txt"} for number, one in enumerate(IDS)]
     content = {"content_type": "multimodal_text", "parts": [VIDEO, "Look"]}
     tree = conversation_of(node("u", None, "user", content=content, metadata={"attachments": attached}))
@@ -398,7 +402,7 @@ def test_files_are_found_by_every_form_of_their_ids(name: str) -> None:
 
 
 @pytest.mark.django_db
-def test_sentences_replace_missing_files_and_their_names_are_escaped() -> None:
+def test_sentence_with_the_escaped_name_replaces_a_missing_file() -> None:
     name = "**x** [a](http://example.org)"
     attached = {"attachments": [{"id": "file-Gone", "name": name}]}
     (conversation,) = import_conversations(
@@ -420,7 +424,7 @@ def test_sentences_replace_missing_files_and_their_names_are_escaped() -> None:
 
 
 @pytest.mark.django_db
-def test_sentences_replace_files_if_the_document_comes_without_its_archive() -> None:
+def test_sentence_replaces_each_file_if_only_the_json_document_is_imported() -> None:
     result = import_file(json.dumps([with_files()]).encode(), owner_id=make_user().pk)
     text = Message.objects.get(conversation__in=result.created, role="user").text
     assert "(Not imported: image “label.png”. Import the whole archive to get its files.)" in text
@@ -481,7 +485,7 @@ def test_import_is_refused_if_versions_repeat_too_many_files_or_sources(
 
 
 @pytest.mark.django_db
-def test_packed_files_are_not_unpacked_and_spreadsheets_are_recognized(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_and_zip_files_are_not_unpacked_and_excel_files_are_recognized(monkeypatch: pytest.MonkeyPatch) -> None:
     def unpack(name: str, data: bytes) -> None:
         raise AssertionError(name)
 

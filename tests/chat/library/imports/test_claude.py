@@ -97,13 +97,13 @@ def test_messages_times_and_title_are_those_of_the_file() -> None:
     assert read.messages[1].turn.model == "claude-sonnet-4-5"
 
 
-def test_message_of_an_early_export_has_only_a_text() -> None:
+def test_message_of_an_early_export_that_has_only_a_text_field_is_read() -> None:
     question = {"uuid": "u", "sender": "human", "text": "Hi", "created_at": "2023-08-01T10:00:00+00:00"}
     answer = {"uuid": "a", "sender": "assistant", "text": "Hello", "created_at": "2023-08-01T10:00:05+00:00"}
     assert [one.text for one in parsed(question, answer).messages] == ["Hi", "Hello"]
 
 
-def test_edited_question_is_a_version_and_the_last_path_is_shown() -> None:
+def test_edited_question_becomes_a_version_and_the_path_with_the_last_message_is_shown() -> None:
     read = parsed(
         message("u", "human", text("One"), parent_message_uuid=ROOT),
         message("a", "assistant", text("1"), minute=1, parent_message_uuid="u"),
@@ -121,7 +121,7 @@ def test_edited_question_is_a_version_and_the_last_path_is_shown() -> None:
     assert [one.text for one in read.messages if one.is_shown] == ["Two", "two"]
 
 
-def test_messages_in_a_cycle_are_left_out_and_of_a_repeated_id_the_last_is_taken() -> None:
+def test_messages_in_a_cycle_are_left_out_and_the_last_message_with_a_repeated_id_is_used() -> None:
     read = parsed(
         message("u", "human", text("One"), parent_message_uuid="u"),
         message("x", "human", text("x"), parent_message_uuid="y"),
@@ -149,20 +149,20 @@ def test_messages_in_a_cycle_are_left_out_and_of_a_repeated_id_the_last_is_taken
         ),
     ],
 )
-def test_blocks_of_an_unusual_form_are_read_or_replaced_by_a_sentence(blocks: list[Any], expected: list[str]) -> None:
+def test_block_in_an_unusual_form_is_read_or_replaced_by_a_sentence(blocks: list[Any], expected: list[str]) -> None:
     answer = message("a", "assistant", minute=1) | {"content": blocks, "attachments": {}, "files": [None, "a.png"]}
     read = parsed(message("u", "human", text("Hi")), answer, name=4)
     assert [part.long_text.strip() for part in read.messages[1].parts][: len(expected)] == expected
 
 
-def test_conversation_without_time_begins_with_its_first_message() -> None:
+def test_conversation_without_a_time_gets_the_time_of_its_first_message() -> None:
     empty: JSON = {"uuid": "e", "name": "Empty"}
     document = JSONValue([None, empty, conversation_of(message("u", "human", text("Hi"), minute=7), created_at=None)])
     assert is_claude(document)
     assert [one.created_at.minute for one in parse_conversations(document, ArchiveFiles())] == [7]
 
 
-def test_missing_questions_and_answers_are_added_so_that_they_alternate() -> None:
+def test_questions_and_answers_are_inserted_where_they_are_missing_so_that_roles_alternate() -> None:
     read = parsed(
         message("a", "assistant", text("Hello")),
         message("u", "human", text("One"), minute=1),
@@ -211,7 +211,7 @@ def test_citations_become_links_and_sources() -> None:
     ]
 
 
-def test_thoughts_and_tools_become_thoughts_and_sentences_replace_unknown_blocks() -> None:
+def test_tool_calls_and_results_become_thoughts_and_sentences_replace_unknown_blocks() -> None:
     assert answer_of(
         {"type": "thinking", "thinking": "Hm", "summaries": [{"summary": "s"}], "cut_off": False},
         call("web_fetch", url="https://a.example/"),
@@ -234,7 +234,7 @@ def test_code_of_the_analysis_tool_and_its_result_are_shown() -> None:
     ]
 
 
-def test_every_version_of_an_artifact_is_readable() -> None:
+def test_each_update_of_an_artifact_is_shown_as_a_new_version_of_its_document() -> None:
     create = {"id": "art", "command": "create", "type": "application/vnd.ant.code", "language": "python"}
     blocks = [
         call("artifacts", **create, title="Script", content="print(1)", version_uuid="v"),
@@ -255,7 +255,7 @@ def test_every_version_of_an_artifact_is_readable() -> None:
     ]
 
 
-def test_change_of_an_artifact_applies_to_the_version_on_its_own_path() -> None:
+def test_update_of_an_artifact_applies_to_its_version_on_the_same_path_of_messages() -> None:
     def artifact(**values: Any) -> dict[str, Any]:
         return call("artifacts", id="art", **values)
 
@@ -277,7 +277,7 @@ def test_change_of_an_artifact_applies_to_the_version_on_its_own_path() -> None:
     assert texts["a3"].endswith("version 2**\n\nDay 3")
 
 
-def test_artifacts_in_tags_become_documents() -> None:
+def test_artifact_tags_in_a_text_become_documents() -> None:
     tag = '<antArtifact identifier="x" type="text/html" title="Page">\n<b>1</b>\n</antArtifact>'
     before, thought, between, document, after = split_artifacts(f"A<antThinking>hm</antThinking>B{tag}C")
     assert (before, between, after) == ("A", "B", "C")
@@ -288,7 +288,7 @@ def test_artifacts_in_tags_become_documents() -> None:
 
 
 @pytest.mark.django_db
-def test_files_become_attachments_or_a_sentence() -> None:
+def test_file_becomes_an_attachment_or_a_sentence_replaces_it() -> None:
     question = message(
         "u",
         "human",
@@ -315,7 +315,7 @@ def test_files_become_attachments_or_a_sentence() -> None:
 
 
 @pytest.mark.django_db
-def test_grown_conversation_is_continued_and_a_new_title_adds_nothing() -> None:
+def test_later_export_with_more_messages_continues_the_conversation_and_a_new_title_does_not() -> None:
     owner = make_user().pk
 
     def load(*messages: dict[str, Any], **fields: Any) -> ImportResult:
@@ -336,6 +336,6 @@ def test_grown_conversation_is_continued_and_a_new_title_adds_nothing() -> None:
         {"chat_messages": {}},
     ],
 )
-def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
+def test_error_contains_the_json_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         list(parse_conversations(JSONValue([conversation_of(**fields)]), ArchiveFiles()))

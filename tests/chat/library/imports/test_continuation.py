@@ -51,7 +51,7 @@ def shown_texts(conversation: Conversation) -> list[str]:
     return [text for _, _, text, is_shown in messages_of(conversation) if is_shown]
 
 
-def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User) -> None:
+def test_later_export_with_more_messages_continues_the_conversation_without_duplicates(owner: User) -> None:
     first = send(owner, export(2))
     conversation = Conversation.objects.get(pk=first.created[0])
     grown = send(owner, export(4))
@@ -70,7 +70,7 @@ def test_conversation_that_has_grown_is_continued_and_not_duplicated(owner: User
     assert use.import_bytes == sum(len(text) for text in TEXTS)
 
 
-def test_new_version_in_a_later_export_becomes_a_version(owner: User) -> None:
+def test_regenerated_answer_in_a_later_export_becomes_a_version(owner: User) -> None:
     send(owner, export(2))
     send(owner, export(2, node("b", "q", "assistant", "Another answer", time=1.7e9 + 9)))
     conversation = Conversation.objects.get()
@@ -95,7 +95,7 @@ def test_unanswered_question_gets_its_answer_and_an_incomplete_answer_gets_the_r
     assert (answer.turn.status, answer.parts.count()) == ("done", 2)
 
 
-def test_messages_that_a_person_wrote_in_plotline_stay_and_are_shown(owner: User) -> None:
+def test_messages_written_in_plotline_are_kept_and_shown_after_a_later_import(owner: User) -> None:
     send(owner, export(2))
     conversation = Conversation.objects.get()
     make_user_message(conversation, "My own question")
@@ -106,7 +106,7 @@ def test_messages_that_a_person_wrote_in_plotline_stay_and_are_shown(owner: User
     assert shown_texts(conversation) == TEXTS
 
 
-def test_files_that_were_missing_are_added_once(owner: User) -> None:
+def test_files_missing_in_the_first_import_are_added_once_by_a_later_one(owner: User) -> None:
     picture = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_00aa"}
     question = node("q", None, "user", content={"content_type": "multimodal_text", "parts": [picture, "What?"]})
     document = json.dumps([conversation_of(question, node("a", "q", "assistant", "A label"), current="a")]).encode()
@@ -120,7 +120,9 @@ def test_files_that_were_missing_are_added_once(owner: User) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_import_by_an_earlier_version_of_plotline_is_recognized_and_corrected(owner: User, count: int) -> None:
+def test_conversation_imported_by_an_earlier_plotline_version_is_recognized_and_corrected(
+    owner: User, count: int
+) -> None:
     data = export(2)
     send(owner, data)
     [parsed] = chatgpt.parse_conversations(parse_json(data), ArchiveFiles())
@@ -133,7 +135,7 @@ def test_import_by_an_earlier_version_of_plotline_is_recognized_and_corrected(ow
     assert shown_texts(Conversation.objects.get()) == TEXTS[:count]
 
 
-def test_conversations_with_the_same_time_and_different_ids_are_different(owner: User) -> None:
+def test_conversations_with_the_same_time_but_different_ids_are_both_imported(owner: User) -> None:
     for key in ("c-1", "c-2"):
         assert len(send(owner, export(2, conversation_id=key)).created) == 1
 
@@ -155,7 +157,7 @@ def test_versions_within_one_answer_are_distinguished_by_their_texts(owner: User
     assert len(before) == Message.objects.count()
 
 
-def test_versions_of_a_question_after_an_unanswered_one_follow_one_empty_answer(owner: User) -> None:
+def test_versions_of_a_question_that_follows_an_unanswered_one_share_one_empty_answer(owner: User) -> None:
     again = (node("r", "q", "user", "Again?", time=1.7e9 + 5), node("s", "q", "user", "Or so?", time=1.7e9 + 6))
     send(owner, export(1, *again))
     assert Message.objects.count() == 6
@@ -164,7 +166,9 @@ def test_versions_of_a_question_after_an_unanswered_one_follow_one_empty_answer(
     assert shown_texts(Conversation.objects.get()) == ["First question", "", "Or so?", "So."]
 
 
-def test_long_addition_is_stored_in_slices_and_its_end_is_shown(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_continuation_is_stored_in_several_steps_and_its_end_is_shown(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(continuation, "SLICE_MESSAGES", 1)
     send(owner, export(2))
     more = node("c", "a", "assistant", "And more", time=1.7e9 + 2)
@@ -181,7 +185,7 @@ def test_long_addition_is_stored_in_slices_and_its_end_is_shown(owner: User, mon
     assert Message.objects.count() == 5
 
 
-def test_messages_that_a_link_shows_do_not_change(owner: User) -> None:
+def test_later_import_does_not_change_messages_that_a_share_shows(owner: User) -> None:
     send(owner, export(2))
     conversation = Conversation.objects.get()
     share = Share.objects.issue(conversation)
@@ -189,7 +193,7 @@ def test_messages_that_a_link_shows_do_not_change(owner: User) -> None:
     assert share.last_message.text == Message.objects.get(role="model").text == "First answer"
 
 
-def test_answer_whose_only_part_has_grown_is_completed_and_never_shortened(owner: User) -> None:
+def test_answer_is_completed_by_a_longer_text_and_never_shortened_by_a_later_import(owner: User) -> None:
     send(owner, export(2))
     longer = json.loads(export(2))
     longer[0]["mapping"]["a"]["message"]["content"]["parts"] = ["First answer, complete."]
@@ -201,7 +205,7 @@ def test_answer_whose_only_part_has_grown_is_completed_and_never_shortened(owner
     assert Message.objects.get(role="model").text == "First answer, complete."
 
 
-def test_deleted_copy_of_a_conversation_does_not_prevent_its_continuation(owner: User) -> None:
+def test_deleted_copy_of_a_conversation_does_not_prevent_the_continuation_of_the_first(owner: User) -> None:
     data = export(2)
     send(owner, data)
     mark = ImportedConversation.objects.get()
@@ -229,7 +233,7 @@ def test_conversation_without_times_is_continued(owner: User, times: dict[str, A
     assert shown_texts(Conversation.objects.get()) == TEXTS
 
 
-def test_content_that_was_added_before_a_failure_stays_counted_for_the_quota(
+def test_content_that_was_stored_before_an_import_failed_counts_towards_the_quota_once(
     owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def both(count: int) -> bytes:
@@ -255,7 +259,7 @@ def test_content_that_was_added_before_a_failure_stays_counted_for_the_quota(
 
 
 @pytest.mark.parametrize("format_name", ["json", "zip"])
-def test_own_export_of_a_conversation_that_is_here_adds_nothing(format_name: str) -> None:
+def test_import_of_plotlines_own_export_adds_nothing_while_the_conversation_exists(format_name: str) -> None:
     conversation = rich_conversation()
     data = exported_bytes(conversation, format_name)
     conversation.change_settings({"title": "Renamed since"})
@@ -265,14 +269,14 @@ def test_own_export_of_a_conversation_that_is_here_adds_nothing(format_name: str
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
-def test_importing_the_export_of_a_temporary_conversation_makes_a_copy_that_stays() -> None:
+def test_export_of_an_existing_temporary_conversation_is_imported_as_a_new_one() -> None:
     conversation = rich_conversation()
     data = exported_bytes(conversation, "json")
     Conversation.objects.filter(pk=conversation.pk).update(temporary_seen_at=timezone.now())
     assert len(import_file(data, owner_id=conversation.owner_id).created) == 1
 
 
-def test_own_export_is_imported_if_its_text_differs_or_another_user_imports_it() -> None:
+def test_plotlines_own_export_is_imported_if_its_text_differs_or_another_user_imports_it() -> None:
     conversation = make_conversation()
     make_model_message(conversation)
     document = exported_json(conversation)

@@ -19,13 +19,13 @@ VALUES = [
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_values_are_found_wherever_the_bytes_are_divided(size: int) -> None:
+def test_values_of_a_list_are_found_wherever_its_bytes_are_divided(size: int) -> None:
     data = ("\ufeff " + json.dumps(VALUES, ensure_ascii=False, indent=1)).encode()
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     assert [json.loads(value) for value in split_list(pieces)] == VALUES
 
 
-def test_list_that_does_not_end_yields_its_values_and_is_refused() -> None:
+def test_list_that_is_cut_off_yields_its_complete_values_and_is_then_refused() -> None:
     values = split_list([b'[{"a": 1}, {"b": "'])
     assert next(values) == b'{"a": 1}'
     with pytest.raises(RefusedImport, match=CUT_OFF):

@@ -41,7 +41,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_large_file_gives_the_same_conversations_as_the_file_read_at_once(name: str) -> None:
+def test_large_file_read_in_pieces_gives_the_same_conversations_as_when_read_at_once(name: str) -> None:
     entries = list(read_conversations(io.BytesIO(FILES[name]), name))
     assert [one.refusal for one in entries if one.conversation is None] == []
     expected = list(parse_file(FILES[name], name))

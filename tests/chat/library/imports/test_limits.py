@@ -34,7 +34,7 @@ def chatgpt_export(mapping: dict[str, Any], current: str) -> bytes:
 
 
 @pytest.mark.django_db
-def test_cycle_of_nodes_is_ignored() -> None:
+def test_nodes_of_a_chatgpt_export_that_form_a_cycle_are_ignored() -> None:
     question = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi"]}}
     file = chatgpt_export({"root": {"message": question}, "a": {"parent": "b"}, "b": {"parent": "a"}}, "a")
     import_file(file, owner_id=make_user().pk)
@@ -42,7 +42,7 @@ def test_cycle_of_nodes_is_ignored() -> None:
 
 
 @pytest.mark.django_db
-def test_long_chain_of_empty_nodes_is_walked_in_linear_time() -> None:
+def test_long_chain_of_empty_chatgpt_nodes_is_read_in_linear_time() -> None:
     owner = make_user()
 
     def refuse_chain(length: int) -> None:
@@ -61,7 +61,7 @@ def node(parent: str | None, role: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_text_that_many_versions_share_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_is_refused_if_too_many_versions_repeat_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each version of an answer has its own copy of the text, so the text of one file could fill the memory."""
     mapping = {"u": node(None, "user", "Hi"), "long": node("u", "assistant", "x" * 1_000)}
     mapping |= {f"leaf {number}": node("long", "assistant", "y") for number in range(20)}
@@ -75,7 +75,7 @@ def test_text_that_many_versions_share_is_limited(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.django_db
-def test_text_of_all_conversations_of_a_file_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_text_of_all_conversations_in_a_file_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = {"title": "t", "mapping": {"u": node(None, "user", "x" * 1_000)}, "current_node": "u"}
     # A question is counted as a message and as its part. The unanswered question gets an empty answer.
     monkeypatch.setattr(importer, "TEXT_LIMIT_CHARS", 4_000)
@@ -92,7 +92,7 @@ def test_text_of_all_conversations_of_a_file_is_limited(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("source", ["\n" * 400_000, "*With " * 100_000, "![" * 200_000, "![](attachment:" * 30_000])
 @pytest.mark.django_db
-def test_cell_that_almost_matches_the_form_of_exports_is_read_in_linear_time(source: str) -> None:
+def test_notebook_cell_that_resembles_an_exported_message_is_read_in_linear_time(source: str) -> None:
     def import_cell(characters: int) -> None:
         cell = {"cell_type": "markdown", "source": source[:characters], "metadata": {"plotline": {"role": "user"}}}
         metadata = {"plotline": {"format": "plotline-notebook"}}
@@ -102,7 +102,7 @@ def test_cell_that_almost_matches_the_form_of_exports_is_read_in_linear_time(sou
     assert time_growth(import_cell, len(source)) < GROWTH_LIMIT
 
 
-def test_strings_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_with_too_many_strings_is_refused_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_document, "VALUES_LIMIT", 1_000)
     text = b'["' + b'ab"' * 300_000 + b'"]'
     tracemalloc.start()
@@ -125,7 +125,7 @@ def test_imported_graphs_count_towards_the_upload_limit(settings: Settings) -> N
 
 
 @pytest.mark.django_db
-def test_text_that_a_person_imports_in_a_day_is_limited() -> None:
+def test_amount_of_text_that_a_person_imports_in_a_day_is_limited() -> None:
     owner = make_user()
     Quota.objects.create(user=owner, import_mb_per_day=1)
     document = {**MINIMAL, "messages": [{**MINIMAL["messages"][0], "text": "é" * 300_000}]}
@@ -156,7 +156,7 @@ def test_import_that_adds_nothing_or_fails_is_not_counted_for_the_quota(monkeypa
 
 
 @pytest.mark.django_db
-def test_conversations_that_were_imported_before_need_no_quota() -> None:
+def test_conversations_that_were_imported_before_do_not_count_towards_quotas() -> None:
     owner = make_user()
     file, other = with_file(png("red")), json.dumps(MINIMAL).encode()
     first = import_file(file, owner_id=owner.pk)

@@ -56,7 +56,9 @@ def long_file() -> bytes:
     return json.dumps([document]).encode()
 
 
-def test_others_can_write_while_a_long_conversation_is_imported(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_of_a_long_conversation_pauses_between_its_transactions(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[tuple[int, bool]] = []
 
     def pause(_: float) -> None:

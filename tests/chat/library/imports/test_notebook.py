@@ -82,7 +82,7 @@ def test_notebook_of_another_tool_becomes_one_answer() -> None:
     assert answer.text == "# Title\nWords\n[GRAPH:0]\n```python\nnever()\n```"
 
 
-def test_adjoining_text_cells_stay_separate_paragraphs() -> None:
+def test_successive_markdown_cells_become_separate_paragraphs() -> None:
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": source} for source in ("one", "# Two", "three")
     ]
@@ -112,7 +112,7 @@ def test_exported_notebook_is_imported_as_its_messages() -> None:
     assert parts_of(messages[3]) == [("text", "Half an ans")]
 
 
-def test_headings_of_a_model_stay_in_an_exported_notebook() -> None:
+def test_headings_in_an_answer_are_kept_when_its_exported_notebook_is_imported() -> None:
     conversation = make_conversation()
     answer = make_model_message(conversation, parts=[(PartKind.TEXT, "### First"), (PartKind.EXECUTABLE_CODE, "1")])
     add_parts(answer, CodeExecutionResult("1"), Text("### Findings\n\n*Model: mine*"))
@@ -121,7 +121,7 @@ def test_headings_of_a_model_stay_in_an_exported_notebook() -> None:
     assert texts == ["### First", "### Findings\n\n*Model: mine*"]
 
 
-def test_question_with_a_file_and_an_image_keeps_its_text() -> None:
+def test_text_of_a_question_with_a_file_and_an_image_is_imported_unchanged() -> None:
     conversation = make_conversation()
     question = make_user_message(conversation, "How to write &nbsp; here?\n  &nbsp;")
     attach(question, make_attachment(conversation.owner, name="data.csv"))
@@ -130,7 +130,7 @@ def test_question_with_a_file_and_an_image_keeps_its_text() -> None:
     assert copy.messages.get(role="user").text == question.text
 
 
-def test_label_of_a_model_is_stored_on_one_line_and_adds_no_markdown_to_an_exported_notebook() -> None:
+def test_model_label_with_line_breaks_and_markdown_is_cleaned_on_import_and_export() -> None:
     turn = {"parameters": {"label": "<b>\n\n### x\u202e\x1b[2J"}, "model": "a\nb\u200b"}
     document = exported_json(session_conversation())
     document["messages"][1]["turn"] |= turn
@@ -169,7 +169,7 @@ def values_of(conversation: Conversation) -> list[Part]:
     return [part.value for part in conversation.messages.get(role="model").parts.all()]
 
 
-def test_numbers_that_are_not_finite_become_null() -> None:
+def test_nan_and_infinity_in_a_notebook_become_null() -> None:
     chart = (
         b'{"application/vnd.plotly.v1+json": {"data": [{"y": [1.5, NaN, Infinity, 1e999]}]}, "text/plain": "Figure()"}'
     )
@@ -181,7 +181,7 @@ def test_numbers_that_are_not_finite_become_null() -> None:
     assert shown.bundle["application/vnd.plotly.v1+json"] == {"data": [{"y": [1.5, None, None, None]}]}
 
 
-def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
+def test_output_of_an_error_without_traceback_is_its_name_and_value() -> None:
     values = values_of(
         import_notebook(
             notebook(
@@ -197,7 +197,7 @@ def test_error_without_traceback_is_shown_by_its_name_and_value() -> None:
 
 
 @pytest.mark.formulas
-def test_rich_outputs_without_plain_text_are_shown() -> None:
+def test_markdown_latex_svg_html_and_json_outputs_without_plain_text_are_imported() -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     conversation = import_notebook(
         notebook(
@@ -219,7 +219,7 @@ def test_rich_outputs_without_plain_text_are_shown() -> None:
     assert "could not be read" not in page
 
 
-def test_pictures_within_texts_become_files() -> None:
+def test_images_embedded_in_texts_become_attachments() -> None:
     uri = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
     answer = import_notebook(
         notebook(
@@ -237,7 +237,7 @@ def test_pictures_within_texts_become_files() -> None:
     assert [(link.part_index, link.attachment.is_graph) for link in links] == [(0, False), (0, False), (3, True)]
 
 
-def test_unreadable_pieces_are_left_out_and_listed() -> None:
+def test_unreadable_cells_and_outputs_are_left_out_and_listed_at_the_end() -> None:
     answer = import_notebook(
         notebook(
             code("empty()", display(image_png="", text_plain="<Figure size 640x480 with 1 Axes>")),
@@ -273,7 +273,7 @@ def test_unreadable_pieces_are_left_out_and_listed() -> None:
     assert [note[: len(start)] for note, start in zip(notes, beginnings, strict=True)] == beginnings
 
 
-def test_values_of_an_unusual_form_are_read() -> None:
+def test_values_in_an_unusual_form_are_read() -> None:
     image = base64.b64encode(png()).decode()
     error = {"output_type": "error", "ename": "KeyError", "evalue": 3, "traceback": [None]}
     answer = import_notebook(
@@ -296,7 +296,7 @@ def test_values_of_an_unusual_form_are_read() -> None:
     assert "“a.svg” is not a PNG, JPEG, GIF or WebP image." in unescape_text(answer.text)
 
 
-def test_list_of_left_out_pieces_has_a_limit() -> None:
+def test_list_of_left_out_cells_and_outputs_has_at_most_50_entries() -> None:
     answer = import_notebook(notebook(*[{"cell_type": "x"}] * 70)).messages.get(role="model")
     assert answer.text.count("\n- Cell") == 50
     assert answer.text.endswith("\n- and 20 more")

@@ -16,16 +16,16 @@ from tests.chat.library.imports.generated import FIELDS
 WRONG_VALUES: tuple[JSON, ...] = (None, True, 1, "wrong !", [1], {"thought_signature": 1})
 
 
-def test_every_json_name_of_every_kind_has_a_reader() -> None:
+def test_every_json_field_of_every_kind_of_part_has_a_reader() -> None:
     assert {name for kind in PartKind for name in json_names(kind)} == set(READERS)
 
 
-def test_generated_conversations_have_parts_of_every_kind() -> None:
+def test_generated_test_conversations_have_parts_of_every_kind() -> None:
     assert set(FIELDS) == set(PART_TYPES.values())
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_reader_refuses_a_value_of_a_wrong_type_and_names_its_path(name: str) -> None:
+def test_value_of_a_wrong_type_is_refused_with_its_json_path(name: str) -> None:
     refused = 0
     for value in WRONG_VALUES:
         try:
@@ -36,7 +36,7 @@ def test_reader_refuses_a_value_of_a_wrong_type_and_names_its_path(name: str) ->
     assert refused >= len(WRONG_VALUES) - 2
 
 
-def test_absent_fields_have_their_default_value() -> None:
+def test_missing_fields_of_a_part_get_their_default_value() -> None:
     for kind, part_type in PART_TYPES.items():
         required: dict[str, Any] = {name: "x" for name in ("text", "code", "name") if name in json_names(kind)}
         if kind is PartKind.INLINE_DATA:
@@ -47,6 +47,6 @@ def test_absent_fields_have_their_default_value() -> None:
 
 
 @pytest.mark.parametrize("signature", ["AP9zaWduZWQ=", "-_8", ""])
-def test_signature_is_read_in_every_form_of_base64(signature: str) -> None:
+def test_signature_is_read_from_standard_and_url_safe_base64(signature: str) -> None:
     part = read_part(JSONValue({"kind": "text", "text": "", "thought_signature": signature}), ())
     assert part.provider_data == {"thought_signature": signature}

@@ -78,7 +78,7 @@ def test_imported_conversation_is_unchanged_and_belongs_to_the_importing_user(fo
     }
 
 
-def test_rounds_and_parts_of_tools_are_imported_unchanged() -> None:
+def test_rounds_and_parts_made_by_functions_are_imported_unchanged() -> None:
     conversation = session_conversation()
     result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
     copy = Conversation.objects.get(pk=result.created[0])
@@ -106,14 +106,14 @@ def test_approval_always_in_an_export_of_an_earlier_version_is_imported_as_auto(
     assert comparable(exported_json(copy)) == comparable(document)
 
 
-def test_imported_answers_belong_to_no_provider_account() -> None:
+def test_provider_account_of_an_answer_is_not_imported() -> None:
     conversation = session_conversation()
     conversation.turns.update(account="account")
     result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
     assert Turn.objects.get(conversation=result.created[0]).account == ""
 
 
-def test_same_conversation_is_imported_once_from_different_files() -> None:
+def test_conversation_is_imported_once_from_different_files_that_contain_it() -> None:
     conversation = rich_conversation()
     owner = make_user()
     first = import_file(exported_bytes(conversation, "json"), owner_id=owner.pk)
@@ -129,7 +129,7 @@ def test_same_conversation_is_imported_once_from_different_files() -> None:
 
 
 @pytest.mark.parametrize("format_name", ["zip", "ipynb"])
-def test_files_that_are_named_like_documents_are_not_imported_as_conversations(format_name: str) -> None:
+def test_attachments_named_like_exported_documents_are_not_imported_as_conversations(format_name: str) -> None:
     conversation = rich_conversation()
     question = conversation.messages.get(index=0)
     files = {
@@ -142,7 +142,7 @@ def test_files_that_are_named_like_documents_are_not_imported_as_conversations(f
     assert Conversation.objects.get(pk__in=result.created).title == conversation.title
 
 
-def test_kept_file_that_was_attached_to_a_question_is_imported() -> None:
+def test_binary_file_that_code_wrote_and_that_is_attached_to_a_question_is_imported() -> None:
     conversation = make_conversation()
     file = create_file_of_code(owner_id=conversation.owner_id, name="model.bin", data=b"MZ\x90\x00\x03\x00")
     attach(make_user_message(conversation), file)
@@ -151,7 +151,7 @@ def test_kept_file_that_was_attached_to_a_question_is_imported() -> None:
     assert (copy.mime_type, copy.sha256) == (file.mime_type, file.sha256)
 
 
-def test_deepest_values_that_are_stored_can_be_imported() -> None:
+def test_values_with_the_maximum_nesting_depth_can_be_imported() -> None:
     conversation = session_conversation()
     value = json.loads("[" * untrusted_json.DEPTH_LIMIT + "]" * untrusted_json.DEPTH_LIMIT)
     conversation.turns.get().rounds.filter(index=1).update(metadata={"x": value})

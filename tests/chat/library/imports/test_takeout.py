@@ -85,7 +85,7 @@ def test_questions_with_short_pauses_form_one_conversation_with_a_note_about_thi
     assert all(message.is_shown for message in first.messages)
 
 
-def test_conversations_named_in_the_file_are_used_instead_of_pauses() -> None:
+def test_conversation_ids_in_the_file_are_used_instead_of_pauses() -> None:
     conversations = of_html(
         cell("Prompted\xa0Third", "Nov 7, 2025, 1:00:00\u202fAM CET", "<p>C</p>", "abc12345"),
         cell("Prompted\xa0Other", "Nov 5, 2025, 1:00:10\u202fAM CET", "<p>X</p>", "def12345"),
@@ -108,7 +108,7 @@ def test_conversations_named_in_the_file_are_used_instead_of_pauses() -> None:
         ("Requête envoyée\xa0: ", "5 nov. 2025, 01:34:47 CET"),
     ],
 )
-def test_words_and_times_in_the_readers_language_are_read(label: str, time: str) -> None:
+def test_labels_and_times_in_several_languages_are_read(label: str, time: str) -> None:
     (conversation,) = of_html(
         cell(f"{label}Ab: c?", time, "<p>Yes</p>"), cell(f"{label}Hi &amp;\nyou", time, "<p>No</p>")
     )
@@ -116,12 +116,12 @@ def test_words_and_times_in_the_readers_language_are_read(label: str, time: str)
     assert conversation.created_at == datetime(2025, 11, 5, 0, 34, 47, tzinfo=UTC)
 
 
-def test_title_in_an_unknown_form_is_kept_whole() -> None:
+def test_entry_whose_title_has_no_known_prefix_becomes_a_question_with_the_whole_title() -> None:
     (conversation,) = of_json(entry("Begin: one", "07:00:00", "<p>A</p>"), entry("Two", "07:01:00", "<p>B</p>"))
     assert texts(conversation) == ["Begin: one", "A", "Two", "B"]
 
 
-def test_question_may_contain_a_line_that_is_a_time() -> None:
+def test_line_that_looks_like_a_time_stays_part_of_the_question() -> None:
     (conversation,) = of_html(
         cell("Prompted\xa0What is<br>Nov 4, 2025, 1:00:00\u202fPM CET<br>in UTC?", "Nov 5, 2025, 1:00:00\u202fAM CET",
              "<p>12</p>Nov 6, 2025, 1:00:00\u202fPM CET")
@@ -170,7 +170,7 @@ def test_times_are_read_in_the_formats_of_many_languages(line: str, hour: int | 
     assert read_time(line) == (hour if hour is None else datetime(2025, 10, 31, hour, 0, 1, tzinfo=UTC))
 
 
-def test_activity_that_is_no_question_is_noted_in_the_previous_answer() -> None:
+def test_activity_without_a_question_becomes_a_note_in_the_previous_answer() -> None:
     (conversation,) = of_json(
         entry("Created Gemini Canvas titled Quiz", "07:03:00", subtitles=[{"name": "print(1)"}]),
         entry("Gave feedback: Good response", "07:02:00"),
@@ -186,7 +186,7 @@ def test_activity_that_is_no_question_is_noted_in_the_previous_answer() -> None:
     ]
 
 
-def test_activity_of_other_products_is_left_out() -> None:
+def test_activity_of_other_google_products_is_left_out() -> None:
     assert of_json(entry("Searched for x", "07:00:00", header="Search", products=["Search"])) == []
     search = page(cell("Searched for\xa0x", "Nov 5, 2025, 1:00:00 AM CET", product="Search"))
     assert not is_takeout_html(search)
@@ -194,7 +194,7 @@ def test_activity_of_other_products_is_left_out() -> None:
         import_file(search, owner_id=0)
 
 
-def test_documents_are_found_in_folders_of_any_language() -> None:
+def test_activity_documents_are_found_in_folders_with_names_in_any_language() -> None:
     found = ["Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.html", "T/我的活动/Gemini Apps/我的活动记录.json"]
     others = [
         "Takeout/My Activity/Search/MyActivity.html",
@@ -225,7 +225,9 @@ DRAWN = '<p>Drawn <img src="drawn-1.png"></p>'
     ],
 )  # fmt: skip
 @pytest.mark.django_db
-def test_files_beside_the_activity_become_attachments_or_a_sentence(name: str, document: bytes) -> None:
+def test_file_in_the_archive_becomes_an_attachment_and_a_sentence_replaces_a_missing_one(
+    name: str, document: bytes
+) -> None:
     folder = "Takeout/My Activity/Gemini Apps"
     # The type in the name of a file may differ from that of its entry.
     files = {f"{folder}/{PICTURE}": png("red"), f"{folder}/drawn-1.jpg": png("blue"), f"{folder}/notes.json": b"{}"}
@@ -238,7 +240,7 @@ def test_files_beside_the_activity_become_attachments_or_a_sentence(name: str, d
 
 
 @pytest.mark.django_db
-def test_grown_activity_is_continued_and_html_is_recognized_as_the_same() -> None:
+def test_later_activity_continues_the_conversation_and_the_same_activity_as_html_adds_nothing() -> None:
     owner = make_user().pk
     entries = [
         entry("Prompted One", "07:00:00.806", "<p>A</p>"),
@@ -256,7 +258,7 @@ def test_grown_activity_is_continued_and_html_is_recognized_as_the_same() -> Non
     assert [*rows] == [("One", True), ("A", True), ("Two", True), ("B", True)]
 
 
-def test_html_becomes_markdown_in_which_only_known_elements_are_markup() -> None:
+def test_html_becomes_markdown_with_known_elements_only() -> None:
     html = (
         "<h2>Steps &amp; x</h2><p>Use <em>that</em>, <a href='https://e.org/a_(b)'>docs</a>"
         " <a href='javascript:x'>bad</a><br>Next * <code>d`e</code></p>"
@@ -272,7 +274,7 @@ def test_html_becomes_markdown_in_which_only_known_elements_are_markup() -> None
 
 
 @pytest.mark.parametrize("piece", ["<ul><li>x", "<blockquote>", "<b a=1><b b=2>", "<table><tr><td>", "<a ", "<i> </i>"])
-def test_hostile_html_gives_little_markdown(piece: str) -> None:
+def test_length_of_markdown_from_hostile_html_is_limited(piece: str) -> None:
     assert len(html_to_markdown(piece * 20_000)) < 40 * 20_000
 
 
@@ -280,12 +282,12 @@ def test_hostile_html_gives_little_markdown(piece: str) -> None:
     "fields",
     [{"title": 7}, {"safeHtmlItem": [{"html": 7}]}, {"safeHtmlItem": ["x"]}],
 )
-def test_error_names_the_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
+def test_error_contains_the_json_path_of_an_invalid_value(fields: dict[str, Any]) -> None:
     with pytest.raises(RefusedImport, match=r"^\$\[0\]\."):
         of_json(entry("Prompted One", "07:00:00") | fields)
 
 
-def test_progress_counts_the_conversations_of_a_file() -> None:
+def test_progress_is_the_share_of_the_conversations_read_so_far() -> None:
     cells = [
         cell("Prompted\xa0Hello", f"Feb {day}, 2026, 9:00:00 AM UTC", "<p>Yes.</p>", f"{day}")
         for day in range(4, 0, -1)

@@ -90,11 +90,11 @@ def refusal_of(data: bytes) -> str:
         ),
     ],
 )
-def test_refusal_names_the_path_of_an_invalid_value(path: str, value: object, sentence: str) -> None:
+def test_error_contains_the_json_path_of_an_invalid_value(path: str, value: object, sentence: str) -> None:
     assert sentence in refusal_of(changed(path, value))
 
 
-def test_broken_tree_is_refused() -> None:
+def test_inconsistent_tree_of_messages_is_refused() -> None:
     document = exported_json(rich_conversation())
     assert "an answer must follow a question" in refusal_of(changed("messages.1.parent", None, document))
     assert "the shown messages are not one path" in refusal_of(changed("messages.2.is_shown", True, document))
@@ -129,7 +129,9 @@ def png_bomb(width: int, height: int) -> bytes:
         (png(), {"data": "%%%"}, "there must be base64"),
     ],
 )
-def test_file_that_cannot_be_uploaded_is_refused(data: bytes, fields: dict[str, object], sentence: str) -> None:
+def test_import_is_refused_if_an_attachment_is_broken_or_of_a_forbidden_type(
+    data: bytes, fields: dict[str, object], sentence: str
+) -> None:
     refusal = refusal_of(with_file(data, **fields))
     assert sentence in refusal
     assert refusal.startswith("$.attachments[0]")
@@ -171,11 +173,11 @@ def test_imported_files_count_towards_the_upload_limit(settings: Settings) -> No
         (b'{"a": ' + b"9" * 5000 + b"}", "cannot be read"),
     ],
 )
-def test_file_that_is_no_valid_document_is_refused(data: bytes, sentence: str) -> None:
+def test_file_that_is_not_a_valid_export_is_refused_with_the_reason(data: bytes, sentence: str) -> None:
     assert sentence in refusal_of(data)
 
 
-def test_brackets_in_texts_do_not_count_as_depth() -> None:
+def test_brackets_in_texts_do_not_count_towards_the_depth_limit_of_json() -> None:
     file = changed("messages.0.text", '[{"\\' * 5000)
     import_file(file, owner_id=make_user().pk)
     assert Message.objects.get().text == '[{"\\' * 5000
@@ -189,7 +191,7 @@ def test_characters_that_databases_cannot_store_are_replaced() -> None:
     assert message.parts.get().text == "half \ufffd"
 
 
-def test_zip_bomb_is_not_unpacked() -> None:
+def test_zip_entry_that_unpacks_to_too_much_is_refused() -> None:
     refusal = refusal_of(zipped({"a/conversation.json": b" " * 80_000_000}))
     assert refusal == "a/conversation.json: “a/conversation.json” is larger than allowed when it is unpacked."
 
@@ -217,7 +219,7 @@ def test_paths_of_attachments_cannot_leave_the_folder_of_the_document(path: str)
     assert refusal_of(file).startswith("a/conversation.json: $.attachments[0].file: there is no such file")
 
 
-def test_one_invalid_conversation_refuses_the_whole_archive() -> None:
+def test_archive_with_one_invalid_conversation_is_refused_as_a_whole() -> None:
     good, bad = json.dumps(MINIMAL).encode(), changed("messages.0.role", "system")
     assert refusal_of(zipped({"a/conversation.json": good, "b/conversation.json": bad})).startswith(
         "b/conversation.json: $"
@@ -241,7 +243,7 @@ def test_one_invalid_conversation_refuses_the_whole_archive() -> None:
         ({"kind": "code_execution_result", "outcome": []}, "outcome: there must be a text"),
     ],
 )
-def test_refusal_names_the_path_of_an_invalid_field_of_a_part(part: dict[str, object], sentence: str) -> None:
+def test_error_contains_the_json_path_of_an_invalid_field_of_a_part(part: dict[str, object], sentence: str) -> None:
     document = exported_json(rich_conversation())
     refusal = refusal_of(changed("messages.1.parts.0", {"index": 0, "round": 0} | part, document))
     assert refusal.startswith(f"$.messages[1].parts[0].{sentence}")
@@ -257,7 +259,7 @@ def test_refusal_names_the_path_of_an_invalid_field_of_a_part(part: dict[str, ob
         ({"line_chars": 10}, "line_chars: there must be 0, 64 or 76"),
     ],
 )
-def test_refusal_names_the_path_of_an_invalid_printed_image(image: dict[str, object], sentence: str) -> None:
+def test_error_contains_the_json_path_of_an_invalid_printed_image(image: dict[str, object], sentence: str) -> None:
     document = exported_json(rich_conversation())
     valid = {"offset": 0, "header": "data:image/png;base64,", "line_chars": 76, "attachment": 0}
     refusal = refusal_of(changed("messages.1.parts.3.images", [valid | image], document))
@@ -293,12 +295,12 @@ def test_refusal_names_the_path_of_an_invalid_printed_image(image: dict[str, obj
         ("rounds.1.started_calls", [1], "rounds[1].started_calls[0]: there must be a text"),
     ],
 )
-def test_refusal_names_the_path_of_an_invalid_field_of_a_turn(path: str, value: object, sentence: str) -> None:
+def test_error_contains_the_json_path_of_an_invalid_field_of_a_turn(path: str, value: object, sentence: str) -> None:
     file = changed(f"messages.1.turn.{path}", value, exported_json(session_conversation()))
     assert refusal_of(file).startswith(f"$.messages[1].turn.{sentence}")
 
 
-def test_price_that_is_null_is_left_out() -> None:
+def test_price_that_is_null_is_not_stored() -> None:
     prices = {"input": "1.25", "output": None}
     file = changed("messages.1.turn.parameters", {"prices": prices}, exported_json(session_conversation()))
     result = import_file(file, owner_id=make_user().pk)

@@ -105,7 +105,7 @@ def test_upload_continues_where_it_ended_and_its_result_is_shown(client: Client,
     assert ObjectDeletion.objects.filter(storage_name__contains="/imports/").count() == len(stored_objects(media))
 
 
-def test_broken_conversations_are_left_out_and_listed(client: Client) -> None:
+def test_invalid_conversations_are_left_out_and_listed_on_the_result_page(client: Client) -> None:
     broken = {"name": "Broken one", "uuid": "broken", "chat_messages": [7]}
     other = {"title": "Of another product"}
     job = upload(client, archive_of([conversation(1), broken, other, conversation(2)]))
@@ -139,7 +139,7 @@ def test_import_whose_worker_died_is_repeated_without_duplicates(client: Client,
     assert (job.created, job.continued, job.existing) == (1, 1, 5)
 
 
-def test_import_that_always_fails_ends_with_a_sentence(client: Client) -> None:
+def test_import_that_fails_too_often_ends_with_an_error_message(client: Client) -> None:
     job = upload(client, archive_of([conversation(1)]))
     ImportJob.objects.filter(pk=job.pk).update(attempts=jobs.ATTEMPTS_LIMIT)
     run_one_step()
@@ -147,7 +147,7 @@ def test_import_that_always_fails_ends_with_a_sentence(client: Client) -> None:
     assert not ImportPiece.objects.exists()
 
 
-def test_quota_ends_an_import_and_the_rest_can_be_imported_later(client: Client, owner: User) -> None:
+def test_import_stops_when_a_quota_is_used_up_and_the_rest_can_be_imported_later(client: Client, owner: User) -> None:
     quota = Quota.objects.create(user=owner, conversations_per_day=2)
     data = archive_of([conversation(number) for number in range(4)])
     job = upload(client, data)
@@ -163,7 +163,9 @@ def test_quota_ends_an_import_and_the_rest_can_be_imported_later(client: Client,
     assert (job.created, job.existing) == (2, 2)
 
 
-def test_imported_archive_counts_only_once_for_the_quota(client: Client, owner: User) -> None:
+def test_uploaded_archive_does_not_count_towards_the_quota_in_addition_to_its_files(
+    client: Client, owner: User
+) -> None:
     data = archive_of([conversation(1)], file_bytes=700_000)
     Quota.objects.create(user=owner, storage_mb=1)
     job = upload(client, data)
@@ -193,7 +195,7 @@ def test_size_and_number_of_uploads_are_limited(client: Client, owner: User, set
     assert not Attachment.objects.exists()
 
 
-def test_piece_that_storage_does_not_accept_changes_nothing(client: Client, media: Path) -> None:
+def test_piece_that_storage_cannot_save_is_refused_and_can_be_sent_again(client: Client, media: Path) -> None:
     url = begin(client, 600_000).headers["Location"]
     media.write_text("This is no folder.")
     refused = send_piece(client, url, 0, bytes(PIECE_BYTES))
@@ -253,7 +255,9 @@ def test_cancelled_import_stops_and_keeps_what_it_has_stored(
     assert not ImportPiece.objects.exists()
 
 
-def test_import_of_a_deactivated_account_ends(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_ends_if_the_account_of_its_owner_is_deactivated(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs, "REPORT_S", 0)
     upload(client, archive_of([conversation(number) for number in range(5)]))
     url = begin(client, 600_000).headers["Location"]
@@ -313,7 +317,7 @@ def test_file_with_one_conversation_is_imported_and_unknown_or_empty_files_are_r
     assert states[2].refusal == "There is no conversation in this file."
 
 
-def test_large_files_of_the_command_are_imported_one_by_one(
+def test_import_command_leaves_out_invalid_conversations_of_a_large_file(
     owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(import_conversations, "IMPORT_LIMIT_BYTES", 1000)
@@ -323,7 +327,7 @@ def test_large_files_of_the_command_are_imported_one_by_one(
     assert capsys.readouterr().out.startswith("Imported 2; 0 were there already.\nLeft out: Broken: This file cannot")
 
 
-def test_archive_with_too_many_entries_is_refused_before_they_are_parsed() -> None:
+def test_archive_with_too_many_entries_is_refused_before_its_entries_are_parsed() -> None:
     limits = replace(IN_FILE, entries=10)
     Archive(io.BytesIO(zipped({f"{number}": b"" for number in range(10)})), limits)
     with pytest.raises(RefusedImport, match="more than 10 entries"):

@@ -76,7 +76,9 @@ def test_every_filter_of_a_list_works(operator: Client, model: type[Model]) -> N
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset])
-def test_query_count_of_a_list_does_not_depend_on_its_rows(operator: Client, model: type[Model]) -> None:
+def test_number_of_queries_of_a_list_does_not_depend_on_the_number_of_its_rows(
+    operator: Client, model: type[Model]
+) -> None:
     counts = []
     for times in range(2):
         for number in range(4):
@@ -87,7 +89,7 @@ def test_query_count_of_a_list_does_not_depend_on_its_rows(operator: Client, mod
     assert counts[0] == counts[1]
 
 
-def test_list_of_models_shows_prices_and_tools(operator: Client) -> None:
+def test_list_of_models_shows_prices_tools_and_end_dates(operator: Client) -> None:
     make_model("dear", input_price=2, output_price="12.5", url_context=False, image_output=True)
     make_model("half", input_price="0.75", code_execution=False, web_search=False, url_context=False)
     make_model("lapsed", input_price=2, output_price=12, prices_until=date(2026, 1, 31))
@@ -173,7 +175,7 @@ def test_invalid_preset_is_rejected_with_a_message(operator: Client, fields: dic
     assert operator.post(path_of(Preset, "add/"), form).status_code == 302
 
 
-def test_form_explains_an_empty_price(operator: Client) -> None:
+def test_form_says_that_an_empty_price_means_not_known(operator: Client) -> None:
     assert "Empty means not known" in page_of(operator, path_of(LanguageModel, "add/"))
 
 
@@ -199,7 +201,7 @@ def test_at_most_one_instruction_exists_and_a_deleted_one_can_be_added_again(ope
 
 
 @pytest.mark.parametrize("model", [LanguageModel, Preset, Instruction])
-def test_list_needs_the_view_permission_and_the_form_the_add_permission(model: type[Model]) -> None:
+def test_viewing_a_list_and_adding_rows_need_their_permissions(model: type[Model]) -> None:
     name = model.__name__.lower()
     without_permissions, viewer, adder = (
         staff_with(),
@@ -252,7 +254,7 @@ def test_default_preset_cannot_be_deleted_alone_or_with_its_model(operator: Clie
     assert operator.post(path_of(Preset, f"{other.pk}/delete/"), {"post": "yes"}).status_code == 302
 
 
-def test_form_of_a_preset_shows_the_default_and_does_not_change_it(operator: Client) -> None:
+def test_default_preset_cannot_be_changed_in_the_form_of_a_preset(operator: Client) -> None:
     preset = make_preset("a")
     form = {"slug": "a", "label": "A", "language_model": str(preset.language_model_id), "position": "0"}
     path = path_of(Preset, f"{preset.pk}/change/")
@@ -279,7 +281,7 @@ def test_model_of_an_endpoint_cannot_be_given_tools_that_its_server_does_not_run
     assert LanguageModel.objects.get().name == "m"
 
 
-def test_lists_show_tools_of_endpoint_models_as_off_even_if_they_are_ticked(operator: Client) -> None:
+def test_lists_show_no_tools_for_endpoint_models_even_if_the_row_has_them(operator: Client) -> None:
     make_endpoint("local")
     ticks = {"code_execution": True, "web_search": True, "url_context": True}
     row = make_endpoint_model("local", "llama", **ticks)

@@ -50,7 +50,7 @@ def test_default_comes_first_then_presets_then_models() -> None:
     ]
 
 
-def test_default_has_the_label_of_its_row(settings: Settings) -> None:
+def test_default_choice_has_the_label_of_its_catalogue_row(settings: Settings) -> None:
     make_model("default-model", label="The Model", description="Good.", is_enabled=False)
     assert without_search(list_choices()) == [Choice("", "The Model", "Good.", DEFAULT, is_missing=False)]
     make_preset("quick", label="Quick")
@@ -64,7 +64,7 @@ def test_disabled_rows_are_not_listed() -> None:
     assert [choice.value for choice in list_choices()] == ["", "m"]
 
 
-def test_models_that_the_provider_no_longer_has_are_marked(settings: Settings) -> None:
+def test_choices_whose_model_the_provider_no_longer_has_are_marked_as_missing(settings: Settings) -> None:
     model = make_model("m", description="Old.", missing_since=timezone.now())
     make_preset("p", language_model=model)
     settings.DEFAULT_MODEL = "m"
@@ -77,13 +77,13 @@ def test_models_that_the_provider_no_longer_has_are_marked(settings: Settings) -
     ]
 
 
-def test_current_choice_that_is_no_longer_offered_comes_last() -> None:
+def test_conversations_choice_that_is_no_longer_offered_comes_last_and_is_marked() -> None:
     make_model("m")
     assert list_choices("m") == list_choices("") == list_choices()
     assert [(choice.value, choice.is_missing) for choice in list_choices("gone")][-1] == ("gone", True)
 
 
-def test_current_choice_without_a_row_says_that_it_is_not_in_the_catalogue(settings: Settings) -> None:
+def test_conversations_choice_without_a_row_is_described_as_not_in_the_catalogue(settings: Settings) -> None:
     make_model("off", is_enabled=False)
     settings.ALLOW_UNLISTED_MODELS = True
     allowed = list_choices("gemini-x")[-1]
@@ -92,7 +92,7 @@ def test_current_choice_without_a_row_says_that_it_is_not_in_the_catalogue(setti
     assert list_choices("off")[-1].is_missing
 
 
-def test_demo_model_is_the_only_choice_if_all_others_need_a_missing_key(settings: Settings) -> None:
+def test_demo_model_is_the_only_choice_if_all_others_need_a_key_that_is_not_set(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     settings.DEFAULT_MODEL = "demo"
     make_preset("p")
@@ -102,7 +102,7 @@ def test_demo_model_is_the_only_choice_if_all_others_need_a_missing_key(settings
 
 
 @pytest.mark.usefixtures("server")
-def test_demo_model_is_left_out_if_an_endpoint_has_a_model_of_its_name(settings: Settings) -> None:
+def test_demo_model_is_not_offered_if_an_endpoint_has_a_model_of_the_same_name(settings: Settings) -> None:
     settings.GEMINI_EMULATED, settings.DEFAULT_MODEL = True, DEMO_MODEL
     make_endpoint("local")
     make_endpoint_model("local", DEMO_MODEL, label="Ours")
@@ -112,14 +112,14 @@ def test_demo_model_is_left_out_if_an_endpoint_has_a_model_of_its_name(settings:
     assert [choice.label for choice in list_choices()] == [DEMO_LABEL, "other", "Ours"]
 
 
-def test_list_of_choices_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_list_of_choices_runs_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for number in range(5):
         make_preset(f"p-{number}")
     with django_assert_num_queries(2):
         assert len(list_choices()) == 11
 
 
-def test_each_name_is_listed_once_with_the_label_of_its_setup() -> None:
+def test_each_name_is_offered_once_with_the_label_of_the_setup_that_it_selects() -> None:
     make_model("m", provider="another", label="Theirs", position=1)
     make_model("m", label="Ours", position=2)
     make_model("p", label="A model like a preset")
@@ -137,7 +137,7 @@ def test_only_offered_names_can_be_chosen() -> None:
         check_choice("other")
 
 
-def test_choice_says_whether_answers_search_and_what_that_costs() -> None:
+def test_choice_says_whether_the_model_searches_the_web_and_what_a_search_costs() -> None:
     searching = make_model("searching", search_price=Decimal("14.000000"))
     make_model("unpriced", position=1)
     make_model("lapsed", position=2, search_price=14, prices_until=date(2020, 1, 1))
@@ -173,7 +173,7 @@ def test_choice_says_whether_answers_search_and_what_that_costs() -> None:
         (Search.NONE, "on", False),
     ],
 )
-def test_switch_shows_whether_answers_search(search: Search, mode: str, searches: bool) -> None:
+def test_switch_shows_whether_the_model_searches_the_web(search: Search, mode: str, searches: bool) -> None:
     assert Choice("m", "M", "", MODELS, is_missing=False, search=search).searches(mode) is searches
 
 

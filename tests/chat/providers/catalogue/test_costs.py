@@ -31,7 +31,7 @@ ALL_PRICES = Prices(Decimal("0.75"), Decimal("3.75"), Decimal("0.075"))
         (Usage(prompt=-5, candidates=-5, cached=-5), "0"),
     ],
 )
-def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
+def test_cost_uses_the_prices_of_input_cached_and_output_tokens(usage: Usage, cost: str) -> None:
     result = calculate_cost(usage, ALL_PRICES)
     assert result == Decimal(cost)
     assert result.as_tuple().exponent == -8
@@ -52,7 +52,9 @@ def test_each_kind_of_token_has_its_price(usage: Usage, cost: str) -> None:
         (Usage(prompt=10, candidates=1), Prices(Decimal(0), Decimal(0)), Decimal(0)),
     ],
 )
-def test_cost_is_unknown_without_counts_or_a_needed_price(usage: Usage, prices: Prices, cost: Decimal | None) -> None:
+def test_cost_is_unknown_if_counts_or_a_needed_price_are_missing(
+    usage: Usage, prices: Prices, cost: Decimal | None
+) -> None:
     assert calculate_cost(usage, prices) == cost
 
 
@@ -101,7 +103,7 @@ def test_more_tokens_never_cost_less(usage: Usage, prices: Prices, name: str, mo
 
 
 @given(usages(), usages(), all_prices)
-def test_cost_of_added_usages_is_the_sum_of_their_costs(one: Usage, other: Usage, prices: Prices) -> None:
+def test_cost_of_the_sum_of_two_usages_is_the_sum_of_their_costs(one: Usage, other: Usage, prices: Prices) -> None:
     total = Usage(*(a + b if a is not None and b is not None else None for a, b in _pairs(one, other)))
     sum_of_costs = require_cost(calculate_cost(one, prices)) + require_cost(calculate_cost(other, prices))
     assert abs(require_cost(calculate_cost(total, prices)) - sum_of_costs) <= COST_STEP * 2  # each cost is rounded
@@ -117,5 +119,5 @@ def test_missing_counts_and_prices_raise_no_error(usage: Usage, prices: Prices) 
     assert cost is None or cost >= 0
 
 
-def test_implausible_counts_have_no_cost() -> None:
+def test_cost_is_unknown_if_a_token_count_is_impossibly_large() -> None:
     assert calculate_cost(Usage(prompt=10**30), Prices(input=Decimal(1))) is None

@@ -44,14 +44,14 @@ def test_with_a_gemini_key_models_of_endpoints_come_last(settings_endpoint: Sett
     assert not uses_demo("small")
 
 
-def test_models_of_the_settings_are_the_default_of_an_empty_catalogue(settings_endpoint: Settings) -> None:
+def test_first_model_in_the_settings_is_the_default_if_the_catalogue_is_empty(settings_endpoint: Settings) -> None:
     settings_endpoint.GEMINI_EMULATED = False
     settings_endpoint.DEFAULT_MODEL = ""
     assert find_setup("").model == "small"
     assert list_choices()[0].label == "small"
 
 
-def test_row_takes_precedence_over_a_model_of_the_settings(settings_endpoint: Settings) -> None:
+def test_catalogue_row_overrides_a_model_in_the_settings(settings_endpoint: Settings) -> None:
     make_endpoint_model("", "small", label="Small one", context_tokens=10)
     make_endpoint_model("", "big", is_enabled=False)
     choices = list_choices()
@@ -84,7 +84,7 @@ def test_models_of_an_endpoint_are_offered_while_it_is_turned_on(settings: Setti
             find_setup(name)
 
 
-def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Settings) -> None:
+def test_demo_model_does_not_replace_a_model_of_a_missing_endpoint(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_endpoint_model("deleted", "lost")
     with pytest.raises(UnknownModel):
@@ -98,7 +98,7 @@ def test_demo_model_does_not_answer_for_a_model_of_an_endpoint(settings: Setting
     assert lost.search == "none"
 
 
-def test_name_of_two_providers_means_the_one_that_the_demo_model_does_not_replace(settings_endpoint: Settings) -> None:
+def test_name_at_gemini_and_at_an_endpoint_selects_gemini_only_if_a_key_is_set(settings_endpoint: Settings) -> None:
     make_model("big")
     assert find_setup("big").provider == ENDPOINT_PROVIDER
     settings_endpoint.GEMINI_EMULATED = False
@@ -106,7 +106,7 @@ def test_name_of_two_providers_means_the_one_that_the_demo_model_does_not_replac
     assert values_of(list_choices()).count("big") == 1
 
 
-def test_name_of_two_endpoints_means_the_endpoint_of_the_settings(settings_endpoint: Settings) -> None:
+def test_name_at_two_endpoints_selects_the_endpoint_of_the_settings(settings_endpoint: Settings) -> None:
     make_endpoint("local")
     make_endpoint_model("local", "small", label="Local")
     assert find_setup("small").endpoint == ""
@@ -116,7 +116,7 @@ def test_name_of_two_endpoints_means_the_endpoint_of_the_settings(settings_endpo
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_row_of_an_endpoint_is_never_the_default(settings: Settings, is_emulated: bool) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.ALLOW_UNLISTED_MODELS = False
     settings.DEFAULT_MODEL = "shared"
@@ -136,7 +136,9 @@ def test_disabled_row_of_an_endpoint_never_answers_as_the_default(settings: Sett
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_disabled_row_of_an_endpoint_never_precedes_a_row_of_gemini(settings: Settings, is_emulated: bool) -> None:
+def test_disabled_gemini_row_precedes_a_disabled_endpoint_row_of_the_same_name(
+    settings: Settings, is_emulated: bool
+) -> None:
     settings.GEMINI_EMULATED = is_emulated
     settings.DEFAULT_MODEL = "shared"
     make_endpoint("foreign")
@@ -147,7 +149,7 @@ def test_disabled_row_of_an_endpoint_never_precedes_a_row_of_gemini(settings: Se
     assert list_choices()[0].is_demo is is_emulated
 
 
-def test_choice_that_needs_a_gemini_key_uses_the_demo_model_without_one(settings: Settings) -> None:
+def test_demo_model_answers_for_a_choice_that_needs_a_gemini_key_if_none_is_set(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("p")
     assert list_choices("p")[-1].is_demo
@@ -163,14 +165,14 @@ def test_title_model_of_an_endpoint_is_used_without_a_gemini_key(settings_endpoi
     assert setup.model == "small"
 
 
-def test_demo_model_does_not_answer_for_a_deleted_endpoint(settings: Settings) -> None:
+def test_answer_of_a_deleted_endpoint_is_not_described_as_one_of_the_demo_model(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     assert not is_demo(ENDPOINT_PROVIDER, "deleted")
     assert not is_demo("removed-provider", "")
     assert is_demo()
 
 
-def test_queries_do_not_depend_on_the_number_of_endpoints(
+def test_number_of_queries_does_not_depend_on_the_number_of_endpoints(
     settings_endpoint: Settings, server: Server, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(4):
@@ -184,7 +186,7 @@ def test_queries_do_not_depend_on_the_number_of_endpoints(
         find_setup("small")
 
 
-def test_picker_does_not_offer_a_search_that_no_server_of_the_protocol_has(settings: Settings) -> None:
+def test_picker_offers_no_web_search_for_endpoint_models(settings: Settings) -> None:
     settings.GEMINI_EMULATED = False
     make_endpoint("local")
     row = make_endpoint_model("local", "llama", code_execution=True, web_search=True, url_context=True)

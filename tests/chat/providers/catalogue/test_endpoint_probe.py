@@ -54,7 +54,7 @@ def test_all_checks_pass_if_the_server_can_do_everything(server: Server, setting
     assert "big answered" in check(model="big")[ANSWER].sentence
 
 
-def test_key_is_checked_without_being_shown(server: Server, settings: Settings) -> None:
+def test_key_is_checked_and_never_shown_in_results(server: Server, settings: Settings) -> None:
     row = make_endpoint()
     assert check()[KEY].ok is None
     row.api_key_variable = "SOME_API_KEY"
@@ -69,7 +69,7 @@ def test_key_is_checked_without_being_shown(server: Server, settings: Settings) 
     assert "sk-secret" not in str(results)
 
 
-def test_endpoint_of_the_settings_can_be_tested(settings_endpoint: Settings) -> None:
+def test_endpoint_from_the_settings_can_be_tested(settings_endpoint: Settings) -> None:
     assert verdicts(check("")) == "uwwwwww"
     settings_endpoint.OPENAI_API_KEY = "k"
     assert verdicts(check("")) == "wwwwwww"
@@ -107,7 +107,7 @@ def test_no_check_passes_if_the_server_cannot_be_reached(server: Server) -> None
     assert verdicts(check(model="big")) == "ufffuuu"
 
 
-def test_answer_is_checked_even_if_the_server_lists_no_models(server: Server) -> None:
+def test_chosen_model_is_tested_even_if_the_server_lists_no_models(server: Server) -> None:
     make_endpoint()
     server.models = []
     assert verdicts(check(model="hidden")) == "ufwwwww"
@@ -123,7 +123,7 @@ def test_answer_is_checked_even_if_the_server_lists_no_models(server: Server) ->
         ([PartReceived(FunctionCall(name="other", arguments={}))], "wrong name", False),
     ],
 )
-def test_check_of_functions_says_what_the_model_did_instead(
+def test_function_check_says_what_the_model_did_instead_of_the_call(
     server: Server, answer: list[StreamEvent] | InvalidRequest, sentence: str, ok: bool | None
 ) -> None:
     make_endpoint()
@@ -147,7 +147,7 @@ def test_check_of_images_fails_if_the_model_does_not_see_the_image(
     assert result.ok is False
 
 
-def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
+def test_functions_and_images_that_the_model_is_known_to_refuse_are_not_tried(server: Server) -> None:
     make_endpoint()
     server.capabilities = make_capabilities(functions=False, images=False)
     assert verdicts(check()) == "uwwwwff"
@@ -155,13 +155,13 @@ def test_features_that_a_model_is_known_to_refuse_are_not_tried(server: Server) 
     assert len(server.asked_models) == 3
 
 
-def test_answer_without_token_counts_fails_the_check_of_usage(server: Server) -> None:
+def test_check_of_token_counts_fails_if_the_answer_has_none(server: Server) -> None:
     make_endpoint()
     server.text = [said("hello"), Finished(Finish.STOP)]
     assert verdicts(check()) == "uwwwfww"
 
 
-def test_check_of_answers_fails_if_there_are_only_thoughts(server: Server) -> None:
+def test_check_of_answers_fails_if_the_model_sends_only_thoughts(server: Server) -> None:
     make_endpoint()
     server.text = [PartReceived(Thought("hello")), Finished(Finish.STOP)]
     assert verdicts(check()) == "uwfwuuu"
@@ -202,7 +202,7 @@ def test_endless_answer_is_closed_and_reported_as_too_long(
     assert is_closed
 
 
-def test_command_prints_the_results(server: Server) -> None:
+def test_test_endpoint_command_prints_the_results_and_fails_if_a_check_fails(server: Server) -> None:
     make_endpoint()
     out = StringIO()
     call_command("test_endpoint", "local", "--model", "big", stdout=out)

@@ -31,14 +31,14 @@ FACTS = ModelFacts(8192, True, False, frozenset({"temperature", "stream_options"
 # --- endpoints
 
 
-def test_endpoint_with_the_empty_name_is_that_of_the_settings(settings: Settings) -> None:
+def test_endpoint_with_the_empty_name_comes_from_the_settings(settings: Settings) -> None:
     with pytest.raises(LookupError, match="The settings describe no endpoint"):
         STORE.find("")
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://localhost:11434/v1", "secret"
     assert STORE.find("") == Endpoint("", "http://localhost:11434/v1", "secret")
 
 
-def test_endpoint_of_the_admin_gets_the_key_of_its_variable(settings: Settings) -> None:
+def test_endpoint_row_gets_its_key_from_the_variable_that_it_names(settings: Settings) -> None:
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "secret"}
     make_endpoint("a", api_key_variable="SOME_API_KEY", dialect="vllm")
     make_endpoint("b", api_key_variable="OTHER_API_KEY")
@@ -58,7 +58,7 @@ def test_address_is_stored_without_a_trailing_slash() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://ollama:11434/v1", "https://openrouter.ai/api/v1/", "http://[::1]:8080"])
-def test_address_may_name_any_http_server(url: str) -> None:
+def test_address_of_any_http_server_is_valid(url: str) -> None:
     ModelEndpoint(name="a", base_url=url).full_clean()
 
 
@@ -73,7 +73,7 @@ def test_address_that_is_invalid_or_holds_a_secret_is_rejected(url: str) -> None
 
 
 @pytest.mark.parametrize("name", ["", "MISTRAL_API_KEY", "TEAM_2_API_KEY"])
-def test_endpoint_may_name_any_variable_that_is_allowed_for_keys(name: str) -> None:
+def test_any_variable_whose_name_ends_in_api_key_is_valid(name: str) -> None:
     ModelEndpoint(name="a", base_url="http://host", api_key_variable=name).full_clean()
 
 
@@ -90,7 +90,7 @@ def test_endpoint_cannot_name_variables_with_other_secrets_of_the_server(name: s
     assert name not in settings.ENDPOINT_API_KEYS
 
 
-def test_name_is_required_and_unique() -> None:
+def test_name_of_an_endpoint_is_required_and_unique() -> None:
     make_endpoint("a")
     for name in ("", "a", "not a slug"):
         with pytest.raises(ValidationError):
@@ -120,7 +120,7 @@ def test_unknown_and_invalid_fields_of_stored_facts_are_ignored(values: JSONObje
 
 
 @pytest.mark.parametrize("changed", [Endpoint("local", "http://other/v1"), Endpoint("local", ENDPOINT.base_url, "key")])
-def test_facts_of_another_address_or_key_are_ignored(changed: Endpoint) -> None:
+def test_facts_are_ignored_after_the_address_or_key_of_the_endpoint_has_changed(changed: Endpoint) -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     assert STORE.facts(changed, "m") == ModelFacts()
     STORE.remember(changed, "m", ModelFacts(functions=False))
@@ -128,7 +128,7 @@ def test_facts_of_another_address_or_key_are_ignored(changed: Endpoint) -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_value_of_the_operator_overrides_the_servers_and_is_not_stored_as_such() -> None:
+def test_operators_value_overrides_a_fact_of_the_server_and_is_not_stored_as_a_fact() -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     row = make_endpoint_model("local", "m", function_calling=False, image_input=True, context_tokens=100)
     facts = STORE.facts(ENDPOINT, "m")
@@ -139,7 +139,7 @@ def test_value_of_the_operator_overrides_the_servers_and_is_not_stored_as_such()
     assert STORE.facts(ENDPOINT, "m") == FACTS
 
 
-def test_facts_are_not_overridden_by_a_model_of_another_endpoint() -> None:
+def test_values_of_the_operator_for_one_endpoint_do_not_override_facts_about_another() -> None:
     make_endpoint_model("other", "m", function_calling=False)
     make_endpoint_model("", "m", image_input=False)
     assert STORE.facts(ENDPOINT, "m") == ModelFacts()
@@ -160,7 +160,9 @@ def test_facts_can_be_stored_by_two_threads_at_the_same_time() -> None:
     assert EndpointModel.objects.count() == 1
 
 
-def test_list_of_a_server_adds_to_the_facts_that_are_stored(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_model_list_of_a_server_updates_the_stored_facts_about_its_models(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     STORE.remember(ENDPOINT, "m", FACTS)
     listed = [make_listed("m", 4096, functions=False), make_listed("silent"), make_listed("n", images=True)]
     with django_assert_num_queries(2):

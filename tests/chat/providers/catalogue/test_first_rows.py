@@ -46,7 +46,7 @@ def test_first_presets_are_offered_with_their_settings() -> None:
 
 
 @pytest.mark.usefixtures("first_rows")
-def test_every_first_model_names_the_source_of_its_prices() -> None:
+def test_every_first_model_has_a_note_on_the_source_of_its_prices() -> None:
     for row in LanguageModel.objects.all():
         assert (row.input_price is None) == (row.output_price is None)
         assert row.prices_note, row.name
@@ -64,7 +64,7 @@ def test_every_first_model_names_the_source_of_its_prices() -> None:
         ("gemini-4-neon", date(2026, 12, 31), "3 15 0.15", "3 15 0.15"),
     ],
 )
-def test_first_models_have_prices_for_the_days_before_and_after_a_change(
+def test_first_models_have_the_old_price_until_the_day_of_a_change_and_then_the_new_one(
     name: str, last_day: date, before: str, after: str
 ) -> None:
     row = LanguageModel.objects.get(name=name)
@@ -80,7 +80,7 @@ def test_preset_flash_is_the_only_default() -> None:
 
 
 @pytest.mark.usefixtures("first_rows", "with_key")
-def test_first_models_that_run_code_take_functions_and_have_a_price_for_searches() -> None:
+def test_first_models_with_code_can_call_functions_and_first_presets_with_search_have_its_price() -> None:
     for row in LanguageModel.objects.all():
         assert row.functions_beside_tools == row.code_execution, row.name
         assert row.search_price is None or row.web_search, row.name
@@ -92,7 +92,7 @@ def test_first_models_that_run_code_take_functions_and_have_a_price_for_searches
 
 
 @pytest.mark.usefixtures("no_rows")
-def test_rows_of_an_operator_are_kept() -> None:
+def test_first_rows_are_not_added_if_the_operator_has_a_model() -> None:
     make_model("mine")
     load_first_rows()
     load_first_rows()

@@ -12,7 +12,7 @@ from tests.chat.providers.catalogue.rows import make_model
 pytestmark = pytest.mark.usefixtures("no_rows")
 
 
-def test_time_of_the_first_report_is_kept() -> None:
+def test_second_report_does_not_change_the_time_since_which_a_model_is_missing() -> None:
     make_model("m")
     make_model("m", provider="another")
     mark_missing("gemini", "", "m")
@@ -23,7 +23,7 @@ def test_time_of_the_first_report_is_kept() -> None:
     assert LanguageModel.objects.get(provider="another").missing_since is None
 
 
-def test_record_is_cleared_when_the_model_answers() -> None:
+def test_model_is_no_longer_missing_after_it_has_answered() -> None:
     row = make_model("m")
     mark_missing("gemini", "", "m")
     mark_found("gemini", "", "m")
@@ -31,7 +31,7 @@ def test_record_is_cleared_when_the_model_answers() -> None:
     assert row.missing_since is None
 
 
-def test_marking_a_model_runs_one_query_even_without_a_row(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_marking_a_model_as_missing_or_found_runs_one_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for mark in (mark_missing, mark_found):
         with django_assert_num_queries(1):
             mark("gemini", "", "no-such-model")

@@ -32,14 +32,14 @@ OPENAI = "https://api.openai.com/v1"
         (LanguageModel(provider=ENDPOINT_PROVIDER, name="gemini-2.5-pro"), "https://gateway.example/v1", None),
     ],
 )
-def test_end_of_a_model_is_set_by_the_operator_or_published_by_its_service(
+def test_end_date_of_a_model_is_set_by_the_operator_or_published_by_its_service(
     row: LanguageModel, address: str, end: ModelEnd | None
 ) -> None:
     assert end_of(row, address) == end
 
 
 @pytest.mark.usefixtures("no_rows", "with_key")
-def test_description_of_a_choice_names_the_end_of_its_model_and_next_prices(
+def test_description_of_a_choice_contains_the_end_date_of_its_model_and_its_next_prices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make_preset("p", language_model=make_model("gemini-2.5-pro", description="Good."), description="For you.")

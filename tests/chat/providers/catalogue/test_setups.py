@@ -29,7 +29,7 @@ from tests.chat.providers.catalogue.rows import make_model, make_preset
 pytestmark = pytest.mark.usefixtures("no_rows", "with_key")
 
 
-def test_setup_of_a_model_has_the_values_of_its_row_without_web_tools() -> None:
+def test_setup_of_a_model_has_the_values_of_its_row_and_web_search_is_off() -> None:
     make_model(
         "m",
         label="M",
@@ -94,7 +94,7 @@ def test_tool_is_on_only_if_both_preset_and_model_allow_it(tool: str, in_preset:
 
 
 @pytest.mark.parametrize("name", ["p", "m", ""])
-def test_finding_a_setup_takes_two_queries(django_assert_num_queries: DjangoAssertNumQueries, name: str) -> None:
+def test_find_setup_runs_two_queries(django_assert_num_queries: DjangoAssertNumQueries, name: str) -> None:
     make_preset("p", language_model=make_model("m"))
     with django_assert_num_queries(2):
         find_setup(name)
@@ -109,7 +109,7 @@ def test_disabled_or_unknown_name_raises_unknown_model() -> None:
             find_setup(name)
 
 
-def test_default_model_works_without_a_row_and_with_a_disabled_row(settings: Settings) -> None:
+def test_default_model_can_be_used_without_a_row_or_with_a_disabled_row(settings: Settings) -> None:
     assert find_setup("") == find_setup("default-model") == Setup("gemini", "default-model", label="default-model")
     make_model("default-model", is_enabled=False, context_tokens=5)
     assert find_setup("").context_tokens == 5
@@ -119,21 +119,23 @@ def test_default_model_works_without_a_row_and_with_a_disabled_row(settings: Set
 
 
 @pytest.mark.parametrize("name", ["", "pro", "gemini-pro-latest", DEMO_MODEL, "default-model"])
-def test_setup_names_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
+def test_setup_has_the_name_of_the_demo_model_if_it_replaces_another_model(settings: Settings, name: str) -> None:
     settings.GEMINI_EMULATED = True
     make_preset("pro", language_model=make_model("gemini-pro-latest", label="Gemini Pro, latest", input_price=2))
     setup = find_setup(name)
     assert (setup.model, setup.label, setup.prices) == (DEMO_MODEL, DEMO_LABEL, Prices())
 
 
-def test_demo_model_does_not_replace_models_of_the_emulator_for_tests(settings: Settings) -> None:
+def test_demo_model_does_not_replace_scenario_models_of_the_emulator(settings: Settings) -> None:
     settings.GEMINI_EMULATED = True
     make_model("scenario-text", context_tokens=9)
     assert (find_setup("scenario-text").model, find_setup("scenario-text").context_tokens) == ("scenario-text", 9)
 
 
 @pytest.mark.parametrize("is_emulated", [True, False])
-def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings, is_emulated: bool) -> None:
+def test_model_id_without_a_catalogue_row_is_refused_unless_the_operator_allows_it(
+    settings: Settings, is_emulated: bool
+) -> None:
     settings.GEMINI_EMULATED = is_emulated
     make_model("off", is_enabled=False)
     make_preset("p")
@@ -148,7 +150,7 @@ def test_unlisted_id_is_refused_unless_the_operator_allows_it(settings: Settings
             find_setup(name)
 
 
-def test_error_names_40_models_and_the_number_of_the_others() -> None:
+def test_error_about_an_unknown_model_lists_40_models_and_counts_the_others() -> None:
     for number in range(45):
         make_model(f"m-{number:02}")
     with pytest.raises(UnknownModel, match="m-39 and 5 more") as caught:
@@ -156,7 +158,7 @@ def test_error_names_40_models_and_the_number_of_the_others() -> None:
     assert "m-40" not in str(caught.value)
 
 
-def test_preset_precedes_model_and_default_provider_precedes_others() -> None:
+def test_preset_precedes_a_model_of_the_same_name_and_gemini_precedes_other_providers() -> None:
     make_model("m", provider="another")
     assert find_setup("m").provider == "another"
     make_model("m", provider="gemini", position=5)
@@ -173,7 +175,7 @@ def test_prices_apply_up_to_their_last_day() -> None:
         assert find_setup(f"m-{last_day}").prices == expected
 
 
-def test_next_prices_count_after_the_last_day_of_the_current_ones() -> None:
+def test_next_prices_apply_after_the_last_day_of_the_current_ones() -> None:
     row = make_model(input_price=2, output_price=10, cached_price="0.1", search_price=14)
     following = {"next_input_price": 4, "next_output_price": 20}
     LanguageModel.objects.update(prices_until=date(2026, 11, 30), **following)
@@ -184,7 +186,7 @@ def test_next_prices_count_after_the_last_day_of_the_current_ones() -> None:
         LanguageModel.objects.update(prices_until=None)
 
 
-def test_setup_can_be_restored_from_its_parameters() -> None:
+def test_setup_can_be_restored_from_its_stored_parameters() -> None:
     make_preset("p", language_model=make_model("m", input_price=1), web_search=True, thinking_level="low")
     setup = find_setup("p")
     parameters = setup.parameters()
@@ -208,7 +210,7 @@ def test_setup_can_be_restored_from_its_parameters() -> None:
         (True, False, "on", False),
     ],
 )
-def test_search_mode_of_a_conversation_overrules_the_preset_but_not_the_model(
+def test_search_setting_of_a_conversation_overrides_the_preset_but_not_the_model(
     in_preset: bool, in_model: bool, mode: str, searches: bool
 ) -> None:
     model = make_model("m", web_search=in_model, url_context=in_model)
@@ -217,7 +219,7 @@ def test_search_mode_of_a_conversation_overrules_the_preset_but_not_the_model(
     assert (setup.web_search, setup.url_context) == (searches, searches)
 
 
-def test_functions_are_declared_beside_tools_only_if_the_catalogue_allows_it(settings: Settings) -> None:
+def test_functions_may_be_combined_with_built_in_tools_only_if_the_row_allows_it(settings: Settings) -> None:
     make_model("both", functions_beside_tools=True)
     make_model("either")
     takes_both = [find_setup(name).functions_beside_tools for name in ("both", "either", settings.DEFAULT_MODEL)]
@@ -252,7 +254,7 @@ def test_position_of_a_preset_never_changes_the_default(settings: Settings) -> N
     assert [choice.value for choice in list_choices()][:2] == ["", "a"]
 
 
-def test_default_model_of_the_settings_precedes_the_preset_marked_as_default(settings: Settings) -> None:
+def test_default_model_in_the_settings_overrides_the_preset_marked_as_default(settings: Settings) -> None:
     make_preset("marked", is_default=True)
     make_preset("configured")
     settings.DEFAULT_MODEL = "configured"
@@ -268,14 +270,14 @@ def test_at_most_one_preset_is_the_default() -> None:
     assert (first.is_default, second.is_default) == (False, True)
 
 
-def test_provider_that_does_not_exist_is_refused_by_validation() -> None:
+def test_model_with_an_unknown_provider_fails_validation() -> None:
     with pytest.raises(ValidationError, match="There is no provider “nobody” here"):
         LanguageModel(provider="nobody", name="m").full_clean()
     LanguageModel(provider="gemini", name="m").full_clean()
 
 
 @pytest.mark.parametrize("is_default", [True, False])
-def test_stored_name_with_invisible_characters_is_not_offered(settings: Settings, is_default: bool) -> None:
+def test_model_whose_stored_name_has_invisible_characters_is_not_offered(settings: Settings, is_default: bool) -> None:
     name = "a\u202eb"
     settings.DEFAULT_MODEL = name if is_default else "default-model"
     make_preset("p", language_model=make_model(name))

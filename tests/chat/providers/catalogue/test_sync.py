@@ -22,7 +22,7 @@ def make_listed(name: str, context_tokens: int | None = 1000, max_output_tokens:
     return ListedModel(name, name.title(), "Does much. And more.", context_tokens, max_output_tokens)
 
 
-def test_new_models_are_added_disabled_and_last() -> None:
+def test_sync_adds_new_models_as_disabled_and_last() -> None:
     make_model("old", position=70)
     assert sync("gemini", [make_listed("old"), make_listed("new"), make_listed("newer")], at=AT)[:2] == [
         "new: new, disabled until you enable it in the admin",
@@ -35,7 +35,7 @@ def test_new_models_are_added_disabled_and_last() -> None:
     assert LanguageModel.objects.get(name="newer").position == 90
 
 
-def test_token_limits_are_filled_in_and_lowered_but_never_raised() -> None:
+def test_token_limits_from_the_providers_list_are_filled_in_or_lowered_but_never_raised() -> None:
     make_model("empty")
     make_model("above", context_tokens=9999, max_output_tokens=9999)
     make_model("below", context_tokens=10, max_output_tokens=5)
@@ -52,7 +52,7 @@ def test_token_limits_are_filled_in_and_lowered_but_never_raised() -> None:
     assert list(limits) == [("above", 1000, 100), ("below", 10, 5), ("empty", 1000, 100)]
 
 
-def test_models_that_are_no_longer_listed_are_marked_and_kept() -> None:
+def test_models_that_are_no_longer_listed_are_marked_as_missing_and_not_deleted() -> None:
     make_preset("p", language_model=make_model("gone"))
     make_model("long-gone", missing_since=BEFORE)
     make_model("back", missing_since=BEFORE, context_tokens=1, max_output_tokens=1)
@@ -63,7 +63,7 @@ def test_models_that_are_no_longer_listed_are_marked_and_kept() -> None:
     assert missing == {"gone": AT, "long-gone": BEFORE, "back": None, "other": None, "elsewhere": None}
 
 
-def test_settings_of_an_operator_are_preserved() -> None:
+def test_sync_does_not_change_settings_of_the_operator() -> None:
     row = make_model(
         "m", label="Mine", description="Mine.", is_enabled=False, position=3, web_search=False, input_price=2,
         thinking_level="low", context_tokens=10, max_output_tokens=5, makes_titles=True,
@@ -89,7 +89,7 @@ def test_dry_run_returns_the_same_changes_and_saves_none() -> None:
 
 
 @pytest.mark.parametrize("description", ["", "  ", "x" * 300, "e.g" * 100 + ". Yes."])
-def test_description_that_has_no_short_first_sentence_is_omitted(description: str) -> None:
+def test_description_of_a_model_is_omitted_if_it_has_no_short_first_sentence(description: str) -> None:
     sync("gemini", [ListedModel("m", "M" * 200, description, None, None)], at=AT)
     row = LanguageModel.objects.get()
     assert row.description == ""

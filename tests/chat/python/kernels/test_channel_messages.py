@@ -44,20 +44,20 @@ def binary(text: str, buffers: Sequence[bytes] = (b"raw",)) -> bytes:
 PARSED = Message("iopub", "stream", "7", "process", {"text": "é"})
 
 
-def test_request_is_a_message() -> None:
+def test_packed_request_is_unpacked_with_the_same_channel_kind_and_content() -> None:
     text = pack_request("shell", "execute_request", "id", "client", {"code": "é"})
     assert unpack_message(text) == Message("shell", "execute_request", "", "client", {"code": "é"})
     assert json.loads(text)["header"]["msg_id"] == "id"
 
 
 @pytest.mark.parametrize("buffers", [(), (b"raw",), (b"", b"\0" * 99)])
-def test_message_is_parsed_with_and_without_buffers(buffers: Sequence[bytes]) -> None:
+def test_message_is_parsed_as_text_and_as_binary_with_buffers(buffers: Sequence[bytes]) -> None:
     assert unpack_message(message_text()) == PARSED
     assert unpack_message(binary(message_text(), buffers)) == PARSED
 
 
 @pytest.mark.parametrize("parent", [None, {}])
-def test_message_without_a_valid_parent_belongs_to_no_request(parent: object) -> None:
+def test_message_without_a_parent_header_has_no_parent_id(parent: object) -> None:
     assert unpack_message(message_text(parent_header=parent)).parent_id == ""
 
 
@@ -78,13 +78,13 @@ def test_session_id_that_is_not_a_string_becomes_empty() -> None:
         {"content": "text"},
     ],
 )
-def test_message_without_its_fields_is_invalid(changes: dict[str, object]) -> None:
+def test_message_with_a_missing_or_malformed_field_is_invalid(changes: dict[str, object]) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(message_text(**changes))
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", "7", "null", "[" * 100_000, "9" * 5_000, '{"a": ' * 50_000])
-def test_text_that_is_no_object_is_invalid(text: str) -> None:
+def test_text_that_is_not_a_json_object_is_invalid(text: str) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(text)
 
@@ -108,7 +108,7 @@ def test_binary_message_with_wrong_offsets_is_invalid(data: bytes) -> None:
         unpack_message(data)
 
 
-def test_number_of_values_is_limited_in_long_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_message_with_too_many_json_values_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel_messages, "_CHECKED_CHARS", 500)
     monkeypatch.setattr(channel_messages, "VALUES_LIMIT", 100)
     assert unpack_message(message_text(content={"text": "a" * 600})).content == {"text": "a" * 600}
@@ -117,7 +117,7 @@ def test_number_of_values_is_limited_in_long_messages(monkeypatch: pytest.Monkey
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES))
-def test_message_of_any_shape_is_parsed_or_invalid(changes: dict[str, object]) -> None:
+def test_message_with_random_fields_is_parsed_or_raises_invalid_message(changes: dict[str, object]) -> None:
     try:
         message = unpack_message(message_text(**changes))
     except InvalidMessage:
@@ -127,7 +127,7 @@ def test_message_of_any_shape_is_parsed_or_invalid(changes: dict[str, object]) -
 
 
 @given(st.binary(max_size=200))
-def test_bytes_are_parsed_or_invalid(data: bytes) -> None:
+def test_random_bytes_are_an_invalid_message(data: bytes) -> None:
     with pytest.raises(InvalidMessage):
         unpack_message(data)
 

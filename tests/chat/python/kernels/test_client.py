@@ -49,7 +49,9 @@ class SilentKernel:
         """Do nothing."""
 
 
-async def test_kernel_that_does_not_answer_is_interrupted_twice_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connect_interrupts_a_kernel_that_does_not_answer_twice_and_then_ends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kernel = SilentKernel()
 
     async def find(*_: object) -> SilentKernel:

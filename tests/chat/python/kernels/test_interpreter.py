@@ -23,7 +23,7 @@ def environment_without_packages(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("value", ["", " "])
-def test_empty_variable_means_the_default_environment(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_default_environment_is_used_if_kernel_python_is_empty(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", value)
     default = find_interpreter()
     assert default.executable == str(DEFAULT_PATH)
@@ -43,7 +43,7 @@ async def test_kernels_import_packages_of_their_own_environment_only(monkeypatch
             assert await kernel.run(code) == f"{DEFAULT_PATH} []\n"
 
 
-async def test_kernels_run_on_the_interpreter_that_the_variable_names(
+async def test_kernels_run_on_the_interpreter_that_kernel_python_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "environment").symlink_to(DEFAULT_PATH.parents[1])
@@ -54,7 +54,7 @@ async def test_kernels_run_on_the_interpreter_that_the_variable_names(
             assert await kernel.run("import sys\nprint(sys.executable)") == f"{path}\n"
 
 
-async def test_code_runs_on_an_interpreter_behind_links_in_other_folders(
+async def test_kernel_runs_on_an_interpreter_that_is_reached_through_several_symbolic_links(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     python, environment = DEFAULT_PATH.resolve(), tmp_path / "environment/bin/python"
@@ -78,13 +78,15 @@ async def test_code_runs_on_an_interpreter_behind_links_in_other_folders(
             assert await kernel.run("import numpy, sys\nprint(sys.executable)") == f"{environment}\n"
 
 
-def test_relative_path_starts_at_the_project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_relative_kernel_python_is_resolved_from_the_project_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", str(DEFAULT_PATH.relative_to(ROOT)))
     monkeypatch.chdir(tmp_path)
     assert find_interpreter().executable == str(DEFAULT_PATH)
 
 
-def test_missing_default_environment_is_reported_with_the_command_that_installs_it(
+def test_error_about_the_missing_default_environment_contains_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", "")
@@ -94,7 +96,7 @@ def test_missing_default_environment_is_reported_with_the_command_that_installs_
 
 
 @pytest.mark.parametrize("name", ["absent", "", "file"])
-def test_path_that_is_not_executable_names_the_variable(
+def test_error_for_a_path_that_is_not_executable_mentions_kernel_python(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "file").touch(mode=0o644)
@@ -104,7 +106,9 @@ def test_path_that_is_not_executable_names_the_variable(
 
 
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho hello\n", "#!/nonexistent\n"])
-def test_program_that_is_no_python_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> None:
+def test_error_says_that_kernel_python_is_not_a_working_python_interpreter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
     path = tmp_path / "python"
     path.write_text(script)
     path.chmod(0o755)
@@ -113,7 +117,7 @@ def test_program_that_is_no_python_is_reported(monkeypatch: pytest.MonkeyPatch, 
         find_interpreter()
 
 
-def test_interpreter_without_ipykernel_is_reported_with_the_command_that_installs_it(
+def test_error_about_missing_ipykernel_contains_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, environment_without_packages: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KERNEL_PYTHON", str(environment_without_packages))

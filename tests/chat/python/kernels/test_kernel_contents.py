@@ -32,11 +32,11 @@ def items(example: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
     return st.dictionaries(st.sampled_from([*example]), JSON_VALUES).map(lambda changes: {**example, **changes})
 
 
-def test_forged_count_of_cells_fits_into_its_column() -> None:
+def test_forged_execution_count_is_reduced_to_the_maximum_of_its_database_column() -> None:
     assert parse_contents({**ANSWER, "execution_count": 2**40}).execution_count == 2**31 - 1
 
 
-def test_answer_of_a_kernel_becomes_its_contents() -> None:
+def test_reply_of_a_kernel_is_parsed_to_variables_files_and_execution_count() -> None:
     assert parse_contents(ANSWER) == KernelContents(
         (Variable("x", "ndarray", (3, 4), 96, "zeros"),),
         (KernelFile("a.csv", 3, datetime(1970, 1, 1, 0, 0, 10, 500_000, UTC)),),
@@ -45,14 +45,14 @@ def test_answer_of_a_kernel_becomes_its_contents() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"variables": {}, "files": "a"}, {"execution_count": True}])
-def test_answer_of_another_shape_has_no_contents(answer: dict[str, object]) -> None:
+def test_invalid_reply_of_a_kernel_gives_empty_and_truncated_contents(answer: dict[str, object]) -> None:
     assert parse_contents(answer) == KernelContents(is_truncated=True)
 
 
 @pytest.mark.parametrize(
     ("value", "size_bytes"), [(0, 0), (2**62 - 1, 2**62 - 1), (2**62, None), (-1, None), (True, None), (1.5, None)]
 )
-def test_size_that_no_column_of_a_database_can_hold_becomes_none(value: object, size_bytes: int | None) -> None:
+def test_size_that_a_database_column_cannot_hold_becomes_none(value: object, size_bytes: int | None) -> None:
     [variable] = parse_contents({**ANSWER, "variables": [{**VARIABLE, "size_bytes": value}]}).variables
     assert variable.size_bytes == size_bytes
 
@@ -76,19 +76,19 @@ def test_size_that_no_column_of_a_database_can_hold_becomes_none(value: object, 
         None,
     ],
 )
-def test_file_of_a_name_that_is_no_label_is_left_out(name: object) -> None:
+def test_file_with_an_unsafe_name_is_left_out(name: object) -> None:
     contents = parse_contents({**ANSWER, "files": [{**FILE, "name": name}, FILE]})
     assert [file.name for file in contents.files] == ["a.csv"]
     assert contents.is_truncated
 
 
 @pytest.mark.parametrize("modified_at", [-1, 2**33, 1e300, float("nan"), float("inf"), "now", None])
-def test_impossible_time_is_the_epoch(modified_at: object) -> None:
+def test_invalid_modification_time_of_a_file_becomes_1970(modified_at: object) -> None:
     [file] = parse_contents({**ANSWER, "files": [{**FILE, "modified_at": modified_at}]}).files
     assert file.modified_at == datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def test_numbers_of_items_are_limited() -> None:
+def test_number_of_variables_and_of_files_is_limited() -> None:
     for count, is_truncated in ((VARIABLES_LIMIT, False), (VARIABLES_LIMIT + 1, True)):
         contents = parse_contents({**ANSWER, "variables": [VARIABLE] * count})
         assert (len(contents.variables), contents.is_truncated) == (VARIABLES_LIMIT, is_truncated)
@@ -106,7 +106,9 @@ def test_previews_and_descriptions_are_shortened_and_cleaned() -> None:
 
 
 @given(st.lists(items(VARIABLE) | JSON_VALUES, max_size=4), st.lists(items(FILE) | JSON_VALUES, max_size=4))
-def test_every_answer_is_parsed_to_contents_that_can_be_stored(variables: list[object], files: list[object]) -> None:
+def test_every_reply_of_a_kernel_is_parsed_to_contents_that_can_be_stored(
+    variables: list[object], files: list[object]
+) -> None:
     contents = parse_contents({**ANSWER, "variables": variables, "files": files})
     for variable in contents.variables:
         assert 0 < len(variable.name) <= PREVIEW_LIMIT_CHARS

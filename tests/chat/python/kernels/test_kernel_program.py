@@ -28,14 +28,14 @@ def evaluate(content: Mapping[str, Any], namespace: dict[str, object]) -> Mappin
     return parse_answer(reply(answer._repr_mimebundle_()), 10**6)
 
 
-def test_program_describes_the_variables_of_the_kernel() -> None:
+def test_program_in_the_kernel_describes_a_variable_and_adds_no_names() -> None:
     namespace: dict[str, object] = {"x": 41, "__builtins__": builtins}
     answer = evaluate(program_content("variables", "describe", "x"), namespace)
     assert "41" in str(answer["text"])
     assert set(namespace) == {"x", "__builtins__"}
 
 
-def test_program_works_if_a_users_variables_have_the_names_that_it_uses() -> None:
+def test_program_works_if_variables_of_the_user_have_the_names_that_it_uses() -> None:
     taken = dict.fromkeys(["exec", "json", "lambda_", "print", "str", "len", "ns", "f", "b", "Answer", "main"], 0)
     namespace: dict[str, object] = {**taken, "__builtins__": builtins}
     answer = evaluate(program_content("variables", "describe", "len"), namespace)
@@ -43,14 +43,14 @@ def test_program_works_if_a_users_variables_have_the_names_that_it_uses() -> Non
 
 
 @given(st.text())
-def test_arguments_arrive_as_they_are(name: str) -> None:
+def test_program_accepts_any_text_as_an_argument(name: str) -> None:
     """Quotes, line ends and lone surrogates do not end the expression."""
     namespace: dict[str, object] = {"__builtins__": builtins, name: 7}
     answer = evaluate(program_content("variables", "describe", name), namespace)
     assert isinstance(answer["text"], str)
 
 
-def test_error_of_a_program_can_be_stored() -> None:
+def test_error_of_a_program_is_cleaned_and_shortened() -> None:
     failed = {
         "user_expressions": {"answer": {"status": "error", "ename": "A\0", "evalue": "\x1b[31m\ud800" + "b" * 999}}
     }
@@ -60,7 +60,7 @@ def test_error_of_a_program_can_be_stored() -> None:
     assert len(str(error.value)) <= 300
 
 
-def test_program_is_sent_as_an_expression_of_a_silent_cell_whose_code_is_empty() -> None:
+def test_program_is_sent_in_a_silent_request_with_empty_code() -> None:
     content = program_content("variables", "contents")
     assert (content["code"], content["silent"], content["store_history"]) == ("", True, False)
     json.dumps(content)
@@ -83,20 +83,22 @@ def test_program_is_sent_as_an_expression_of_a_silent_cell_whose_code_is_empty()
         reply({MIME_TYPE: '{"a": "' + "b" * 300_000 + '"}'}),
     ],
 )
-def test_reply_without_a_valid_answer_fails(content: dict[str, object]) -> None:
+def test_reply_without_a_valid_result_raises_program_failed(content: dict[str, object]) -> None:
     with pytest.raises(ProgramFailed) as error:
         parse_answer(content, 200_000)
     assert len(str(error.value)) <= 300
 
 
-def test_length_of_an_answer_is_limited() -> None:
+def test_length_of_a_programs_result_is_limited() -> None:
     text = json.dumps({"a": "b"})
     assert parse_answer(reply({MIME_TYPE: text}), len(text)) == {"a": "b"}
     with pytest.raises(ProgramFailed):
         parse_answer(reply({MIME_TYPE: text}), len(text) - 1)
 
 
-def test_program_of_several_modules_imports_none_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_of_several_modules_runs_in_the_kernel_without_importing_plotline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("a,b\n1,x\n")
     content = program_content("tables", "a.csv", "{}")

@@ -68,7 +68,9 @@ async def test_forged_messages_do_not_end_the_connection() -> None:
 
 
 @pytest.mark.parametrize("kind", ["comm_msg", "update_display_data", "error", "display_data"])
-async def test_messages_of_any_kind_are_limited_in_bytes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_size_of_received_messages_is_limited_for_each_kind_of_message(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel_websocket, "RECEIVED_LIMIT_BYTES", 10_000)
     websocket = FakeWebsocket()
     connection = KernelWebSocket(websocket)
@@ -90,7 +92,7 @@ async def test_messages_of_any_kind_are_limited_in_bytes(kind: str, monkeypatch:
     await connection.close()
 
 
-async def test_stopped_flood_is_dropped_unread_and_ends_the_connection_if_it_goes_on(
+async def test_flood_of_messages_is_dropped_and_closes_the_connection_if_it_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(kernel_websocket, "RECEIVED_LIMIT_BYTES", 10_000)

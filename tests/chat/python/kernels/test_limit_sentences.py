@@ -30,7 +30,7 @@ def test_exceeded_limit_is_recognized_by_the_name_and_text_of_the_error(
 
 @pytest.mark.parametrize("limit", Limit)
 @pytest.mark.parametrize("size", [None, -1, 2**70, "1", [1], True])
-def test_sentence_without_a_valid_size_names_no_number(limit: Limit, size: object) -> None:
+def test_limit_sentence_contains_no_number_if_the_size_is_not_valid(limit: Limit, size: object) -> None:
     names = ["processes", "open_files", "file_bytes", "address_space_bytes"]
     names += ["working_directory_bytes", "temporary_directory_bytes"]
     sentence = limit_sentence(limit, dict.fromkeys(names, size))

@@ -43,12 +43,12 @@ def base64_text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def test_streams_keep_their_names() -> None:
+def test_text_of_stdout_and_of_stderr_keeps_the_name_of_its_stream() -> None:
     assert read_message("stream", name="stdout", text="a") == [TextOutput("stdout", "a")]
     assert read_message("stream", name="stderr", text="a") == [TextOutput("stderr", "a")]
 
 
-def test_image_is_preferred_to_its_text() -> None:
+def test_plain_text_of_an_image_is_dropped_but_its_html_is_kept() -> None:
     for kind in ("display_data", "execute_result"):
         data = {"image/png": base64_text(PNG), "text/plain": "<Figure>"}
         assert read_message(kind, data=data) == [ImageOutput("image/png", PNG)]
@@ -60,17 +60,17 @@ def test_image_is_preferred_to_its_text() -> None:
     assert read_message("display_data", data={"image/jpeg": base64_text(JPEG)}) == [ImageOutput("image/jpeg", JPEG)]
 
 
-def test_formula_is_no_graph() -> None:
+def test_png_of_a_latex_formula_is_dropped() -> None:
     data = {"image/png": base64_text(PNG), "text/latex": "$x$", "text/plain": "x"}
     assert read_message("execute_result", data=data) == [DisplayOutput({"text/latex": "$x$", "text/plain": "x"})]
 
 
-def test_gif_is_an_image() -> None:
+def test_gif_becomes_an_image_output() -> None:
     data = {"image/gif": base64_text(GIF), "text/plain": "<IPython.core.display.Image object>"}
     assert read_message("display_data", data=data) == [ImageOutput("image/gif", GIF)]
 
 
-def test_picture_and_sound_in_html_become_separate_outputs() -> None:
+def test_image_and_sound_embedded_in_html_become_separate_outputs() -> None:
     html = '<h3>Result</h3><img src="data:{}"><audio><source src="data:audio/wav;base64,{}"></audio>'
     name = "<IPython.core.display.HTML object>"
     source = html.format(f"image/png;base64,{base64_text(PNG)}", base64_text(b"RIFF"))
@@ -81,7 +81,7 @@ def test_picture_and_sound_in_html_become_separate_outputs() -> None:
     )
 
 
-def test_animation_becomes_its_first_frame_whatever_its_size() -> None:
+def test_animation_of_any_size_is_replaced_by_its_first_frame() -> None:
     frames = [base64.encodebytes(PNG + bytes([number]) * 100_000).decode() for number in range(12)]
     lines = [
         '  frames[{}] = "data:image/png;base64,{}"'.format(number, frame.replace("\n", "\\\n"))
@@ -98,17 +98,17 @@ def test_animation_becomes_its_first_frame_whatever_its_size() -> None:
     assert "Once" not in text
 
 
-def test_notice_names_a_mime_type_that_is_too_large() -> None:
+def test_notice_replaces_html_that_is_too_large() -> None:
     data = {"text/html": "<p>a</p>" * 200_000, "text/plain": "<IPython.core.display.HTML object>"}
     _, notice = read_message("display_data", data=data)
     assert notice == TextOutput("stderr", "[text/html of this display left out: it is too large]\n")
 
 
-def test_value_of_the_last_expression_is_text() -> None:
+def test_plain_text_of_the_last_expression_becomes_stdout_text() -> None:
     assert read_message("execute_result", data={"text/plain": "42"}) == [TextOutput("stdout", "42\n")]
 
 
-def test_active_content_is_kept_as_data() -> None:
+def test_display_with_active_content_is_stored_unchanged() -> None:
     for mime_type in ("text/html", "image/svg+xml", "application/javascript", "text/markdown"):
         bundle = {mime_type: "<svg onload=alert(1)>"}
         assert read_message("display_data", data=bundle) == [DisplayOutput(bundle)]
@@ -127,14 +127,14 @@ def test_image_above_the_limit_is_left_out_with_a_notice() -> None:
     assert reader.is_truncated
 
 
-def test_same_image_twice_is_one_graph() -> None:
+def test_image_that_is_shown_twice_is_one_graph() -> None:
     reader = OutputReader()
     for _ in range(2):
         reader.receive("display_data", {"data": {"image/png": base64_text(PNG)}})
     assert reader.outputs == [ImageOutput("image/png", PNG)]
 
 
-def test_saved_image_is_an_output_at_the_end() -> None:
+def test_saved_image_becomes_an_output_when_the_cell_ends() -> None:
     saved_image = {"data": {"image/png": base64_text(PNG)}, "metadata": {"saved": True}}
     reader = OutputReader()
     assert reader.receive("display_data", saved_image) == []
@@ -146,7 +146,7 @@ def test_saved_image_is_an_output_at_the_end() -> None:
 @pytest.mark.parametrize(
     ("told", "title"), [("a\n\x1b[31mb\ud800", "a b\ufffd"), ("x" * 300, "x" * 200), ("", ""), (1, None), (None, None)]
 )
-def test_title_of_a_figure_is_one_line(told: object, title: str | None) -> None:
+def test_title_of_a_figure_is_cleaned_and_reduced_to_one_line(told: object, title: str | None) -> None:
     content = {"data": {"image/png": base64_text(PNG)}, "metadata": {"plotline_title": told}}
     assert OutputReader().receive("display_data", content) == [ImageOutput("image/png", PNG, title)]
 
@@ -189,7 +189,7 @@ def test_error_is_text_without_ansi_codes() -> None:
     assert error == ErrorOutput("ValueError", "x", "Traceback\nValueError: x")
 
 
-def test_long_traceback_is_a_display_before_its_short_form() -> None:
+def test_display_with_the_long_traceback_precedes_the_shortened_error() -> None:
     lines = ["Traceback (most recent call last):", *["  Cell In[1], line 1"] * 90, "ValueError: x"]
     display, error = read_message("error", ename="ValueError", evalue="x", traceback=lines)
     assert display == DisplayOutput({TRACEBACK: "\n".join(lines)})
@@ -199,7 +199,7 @@ def test_long_traceback_is_a_display_before_its_short_form() -> None:
     assert join_text([display, error]) == f"{error.traceback}\n"
 
 
-def test_text_of_an_execution_has_the_form_of_geminis_output() -> None:
+def test_text_of_an_execution_joins_streams_and_errors_and_leaves_out_images() -> None:
     outputs = (
         TextOutput("stdout", "a"),
         ImageOutput("image/png", PNG),
@@ -244,7 +244,7 @@ def test_overwritten_text_does_not_count_towards_the_text_limit() -> None:
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_live_plot_is_one_graph(*, waits: bool) -> None:
+def test_live_plot_that_is_redrawn_200_times_is_one_graph(*, waits: bool) -> None:
     reader = OutputReader()
     cleared: list[str] = []
     for epoch in range(200):
@@ -263,7 +263,7 @@ def png_bundle(number: int) -> dict[str, str]:
     return {"image/png": base64_text(PNG + bytes([number])), "text/plain": "<Figure>"}
 
 
-def test_update_changes_all_displays_of_an_id_and_nothing_else() -> None:
+def test_update_changes_all_displays_with_its_id_and_no_other_output() -> None:
     reader = OutputReader()
     for display_id in ("a", "b", "a"):
         shown = show(reader, data={"text/plain": "working"}, transient={"display_id": display_id})
@@ -278,7 +278,7 @@ def test_update_changes_all_displays_of_an_id_and_nothing_else() -> None:
     assert reader.receive("update_display_data", {"data": bundle, "transient": {"display_id": "x"}}) == []
 
 
-def test_display_may_change_more_often_than_a_cell_may_show_displays() -> None:
+def test_display_can_be_updated_600_times_in_one_cell() -> None:
     reader = OutputReader()
     shown = {"transient": {"display_id": "t"}}
     show(reader, data=png_bundle(0), **shown)
@@ -289,7 +289,7 @@ def test_display_may_change_more_often_than_a_cell_may_show_displays() -> None:
     assert not reader.is_truncated
 
 
-def test_update_leaves_the_same_image_of_another_display() -> None:
+def test_update_of_a_display_does_not_change_the_same_image_in_another_display() -> None:
     reader = OutputReader()
     for display_id in ("a", "b"):
         show(reader, data=png_bundle(1), transient={"display_id": display_id})
@@ -297,7 +297,7 @@ def test_update_leaves_the_same_image_of_another_display() -> None:
     assert reader.outputs == [ImageOutput("image/png", PNG + bytes([number])) for number in (2, 1)]
 
 
-def test_last_graph_stays_when_a_live_plot_has_sent_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_graph_is_kept_when_its_updates_exceed_the_limit_of_received_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.python.kernels.output_reader.RECEIVED_IMAGES_LIMIT_BYTES", 20)
     reader = OutputReader()
     show(reader, data=png_bundle(0), transient={"display_id": "a"})
@@ -317,19 +317,19 @@ def test_last_graph_stays_when_a_live_plot_has_sent_too_much(monkeypatch: pytest
         ("![c](data:image/png;base64,{}) The mean is 5.", "![c](attachment:) The mean is 5."),
     ],
 )
-def test_text_after_a_picture_in_markdown_stays(markdown: str, left: str) -> None:
+def test_text_after_an_embedded_image_in_markdown_is_kept(markdown: str, left: str) -> None:
     display, image = read_message("display_data", data={"text/markdown": markdown.format(base64_text(PNG))})
     assert display == DisplayOutput({"text/markdown": left})
     assert image == ImageOutput("image/png", PNG)
 
 
-def test_background_picture_in_a_style_is_not_an_output() -> None:
+def test_image_in_a_css_style_does_not_become_an_output() -> None:
     html = f"<style>a {{ background: url(data:image/png;base64,{base64_text(PNG)}) }}</style><p>5</p>"
     [display] = read_message("display_data", data={"text/html": html})
     assert display == DisplayOutput({"text/html": html})
 
 
-def test_number_of_kept_cleared_texts_is_limited() -> None:
+def test_number_of_cleared_texts_that_are_kept_is_limited() -> None:
     reader = OutputReader()
     kept = left_out = 0
     for number in range(2 * CLEARED_LIMIT_COUNT):
@@ -364,7 +364,7 @@ KINDS = st.sampled_from(
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, JSON))))
-def test_text_of_any_message_can_be_stored(messages: list[tuple[str, dict[str, object]]]) -> None:
+def test_text_from_any_kernel_message_is_valid_utf_8_without_nul(messages: list[tuple[str, dict[str, object]]]) -> None:
     reader = OutputReader()
     for kind, content in messages:
         reader.receive(kind, content)

@@ -47,7 +47,7 @@ def indexed(cells: Sequence[object]) -> list[object]:
 
 
 @pytest.mark.parametrize("cells", COLUMNS, ids=lambda cells: f"{cells[0]} {cells[-1]}"[:20])
-def test_index_of_a_column_is_the_same_without_the_fast_searches(
+def test_index_of_a_private_column_is_equal_with_and_without_the_fast_searches(
     cells: Sequence[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = indexed(cells)
@@ -58,7 +58,7 @@ def test_index_of_a_column_is_the_same_without_the_fast_searches(
 
 
 @pytest.mark.parametrize("blank", ["", ";;", ";"])
-def test_lines_without_quotes_have_the_columns_that_csv_reads(
+def test_csv_file_without_quotes_is_read_to_the_same_columns_as_one_with_quotes(
     tmp_path: Path, blank: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A quote in a cell that holds no delimiter changes nothing but the way of reading."""

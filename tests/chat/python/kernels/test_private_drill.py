@@ -74,7 +74,7 @@ async def find_leaks(kernel: KernelClient, canaries: Canaries, name: str, ways: 
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_no_canary_leaves_the_kernel(kernel: KernelClient, seed: int) -> None:
+async def test_no_canary_value_of_a_private_csv_file_leaves_the_kernel(kernel: KernelClient, seed: int) -> None:
     canaries = make_canaries(seed)
     assert canaries.count >= 1_000
     await put(kernel, "c.csv", canaries.text)
@@ -82,7 +82,9 @@ async def test_no_canary_leaves_the_kernel(kernel: KernelClient, seed: int) -> N
 
 
 @pytest.mark.parametrize("saved", SAVED)
-async def test_no_canary_of_another_format_leaves_the_kernel(kernel: KernelClient, saved: str) -> None:
+async def test_no_canary_value_of_a_private_file_in_another_format_leaves_the_kernel(
+    kernel: KernelClient, saved: str
+) -> None:
     canaries = make_canaries(100 + SAVED.index(saved))
     await put(kernel, "c.csv", canaries.text)
     await show(kernel, READ + saved)

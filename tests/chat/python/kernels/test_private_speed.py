@@ -44,7 +44,7 @@ async def processor_s(kernel: KernelClient) -> float:
 
 
 @pytest.mark.drill
-async def test_first_reading_of_a_million_cells_takes_seconds() -> None:
+async def test_first_reading_of_a_million_cells_takes_only_seconds() -> None:
     data = large_table().encode()
 
     async def pieces() -> AsyncIterator[bytes]:

@@ -63,11 +63,11 @@ def test_private_cells_are_hidden_and_computed_results_are_not(
     assert without_cells(text) == filtered
 
 
-def test_words_and_numbers_that_the_code_contains_are_not_hidden(without_cells: Callable[..., str]) -> None:
+def test_words_and_numbers_that_also_occur_in_the_code_are_not_hidden(without_cells: Callable[..., str]) -> None:
     assert without_cells("North: 35011", "df[(df.region == 'North') & (df.salary > 35011)]") == "North: 35011"
 
 
-def test_texts_beyond_the_limit_are_withheld(without_cells: Callable[..., str]) -> None:
+def test_text_beyond_the_length_limit_is_withheld(without_cells: Callable[..., str]) -> None:
     filtered = without_cells("word\n" * 20_000)
     assert len(filtered) < 66_000
     assert filtered.endswith("[withheld: the rest is too long to be checked for cells]")
@@ -90,12 +90,12 @@ def test_texts_are_withheld_if_the_kernel_returns_a_wrong_number_of_texts(answer
     assert parse_filtered(answer, 2) == [WITHHELD, WITHHELD]
 
 
-def test_filtered_texts_are_returned_in_order() -> None:
+def test_filtered_texts_keep_their_order_and_invalid_ones_are_withheld() -> None:
     assert parse_filtered({"texts": ["a", 7]}, 2) == ["a", WITHHELD]
 
 
-async def test_kernel_filters_by_the_first_content_of_a_private_file() -> None:
-    """The index is made of the bytes that were placed, not of what code makes of the file later."""
+async def test_private_cells_are_hidden_even_if_code_has_emptied_their_file() -> None:
+    """The filter uses the bytes that were written into the kernel first, not the file as code has changed it."""
     canaries = make_canaries(1)
 
     async def pieces() -> AsyncIterator[bytes]:

@@ -108,7 +108,7 @@ async def run(
     return reason, connection, is_shut_down
 
 
-async def test_request_whose_last_messages_arrive_together_ends_at_once() -> None:
+async def test_request_is_completed_when_its_last_messages_arrive_together() -> None:
     def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         begin(request)
         asyncio.get_running_loop().call_soon(end, request)
@@ -117,7 +117,7 @@ async def test_request_whose_last_messages_arrive_together_ends_at_once() -> Non
     assert (reason, is_shut_down) == (End.COMPLETED, False)
 
 
-async def test_late_request_is_interrupted_once() -> None:
+async def test_request_that_exceeds_its_time_limit_is_interrupted_once() -> None:
     def play(connection: FakeWebSocket, kind: str, request: PendingExecution) -> None:
         if kind == "execute_request":
             begin(request)

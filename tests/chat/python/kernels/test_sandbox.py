@@ -96,14 +96,16 @@ def test_escape_attempts_succeed_outside_the_sandbox() -> None:
     assert [name for name in names if results[name][0]] == []
 
 
-async def test_the_kernel_is_not_root_on_the_host(kernel_service: LocalService) -> None:
+async def test_code_in_the_sandbox_is_not_root_on_the_host(kernel_service: LocalService) -> None:
     async with running_kernel(kernel_service):
         descendants = process_tree(os.getpid())
         owners = {uid_of(pid) for pid in descendants if b"/bootstrap.py" in arguments_of(pid)[1:2]}
     assert owners == {sandbox.NOBODY if os.geteuid() == 0 else os.geteuid()}
 
 
-def test_a_folder_with_a_long_path_is_not_used_for_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_directory_is_created_elsewhere_if_the_runtime_folder_has_a_long_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     long_path = tmp_path / ("x" * 120)
     long_path.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(long_path))
@@ -113,19 +115,23 @@ def test_a_folder_with_a_long_path_is_not_used_for_sockets(tmp_path: Path, monke
     directory.rmdir()
 
 
-def test_missing_bubblewrap_is_reported_with_its_package(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_missing_bubblewrap_contains_the_command_that_installs_it(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
         launch(directory, "kernel")
 
 
-def test_missing_libseccomp_is_reported_with_its_package(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_missing_libseccomp_contains_the_command_that_installs_it(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(seccomp, "IS_AVAILABLE", False)
     with pytest.raises(SandboxUnavailable, match="apt-get install libseccomp2"):
         launch(directory, "kernel")
 
 
-def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
+def test_error_about_a_missing_interpreter_contains_the_command_that_installs_it(
     directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KERNEL_PYTHON", raising=False)
@@ -134,7 +140,7 @@ def test_missing_interpreter_is_reported_with_the_command_that_installs_it(
         launch(directory, "kernel")
 
 
-def test_failure_of_bubblewrap_is_reported_in_its_own_words_without_paths(
+def test_error_contains_the_message_of_bubblewrap_without_its_paths(
     directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = Interpreter(sys.executable, folders=("/nonexistent/bin",), links=())
@@ -148,13 +154,13 @@ def test_failure_of_bubblewrap_is_reported_in_its_own_words_without_paths(
     assert "/nonexistent/bin" in caplog.text
 
 
-def test_blocked_user_namespaces_are_explained() -> None:
+def test_error_says_that_user_namespaces_are_blocked() -> None:
     stderr = b"bwrap: No permissions to create new namespace, likely because the kernel does not allow it"
     assert "User namespaces are blocked" in str(launch_error(stderr))
     assert "User namespaces" not in str(launch_error(b"bwrap: Can't find source path /x"))
 
 
-def test_namespaces_that_apparmor_restricts_are_reported_with_the_command_that_allows_them(
+def test_error_about_namespaces_restricted_by_apparmor_contains_the_command_that_allows_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "restriction").write_text("1\n")

@@ -81,7 +81,7 @@ SIDE_BY_SIDE = [[*a, None, *b] for a, b in zip([*ORDERS, ["Jena", 3]], [*COSTS, 
         (SIDE_BY_SIDE, "Sheet (A1:B4)", "Sheet (D1:E3)"),
     ],
 )
-async def test_several_tables_on_a_sheet_are_candidates(
+async def test_each_of_several_tables_on_a_sheet_can_be_chosen(
     kernel: KernelClient, rows: Sequence[Sequence[Cell]], first: str, second: str
 ) -> None:
     data = excel_file({"Sheet": rows})
@@ -102,7 +102,9 @@ async def test_several_tables_on_a_sheet_are_candidates(
     ],
     ids=["empty row", "empty row and column"],
 )
-async def test_gaps_within_a_table_do_not_end_it(kernel: KernelClient, rows: Sequence[Sequence[Cell]]) -> None:
+async def test_empty_row_or_column_within_a_table_does_not_end_the_table(
+    kernel: KernelClient, rows: Sequence[Sequence[Cell]]
+) -> None:
     reading = await read(kernel, excel_file({"Sheet": rows}))
     assert (reading.row_count, dict(reading.candidates)) == (4, {})
     columns = {column.name: column for column in reading.columns}
@@ -112,7 +114,7 @@ async def test_gaps_within_a_table_do_not_end_it(kernel: KernelClient, rows: Seq
     ]
 
 
-async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None:
+async def test_merged_cells_below_the_header_are_filled_with_their_value(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["Region", "Sales"]]
     rows += [[f"R{n // 4}" if n % 4 == 0 else None, n] for n in range(12)]
     data = excel_file({"Sheet": rows}, merged=["A2:A5", "A6:A9", "A10:A13"])
@@ -122,7 +124,9 @@ async def test_merged_cells_of_the_body_are_filled(kernel: KernelClient) -> None
     assert await run_code(kernel, reading) == "Region,Sales\n" + "".join(f"R{n // 4},{n}\n" for n in range(12))
 
 
-async def test_merged_column_names_apply_to_all_their_columns_and_a_merged_title_does_not(kernel: KernelClient) -> None:
+async def test_merged_header_cell_names_all_its_columns_and_a_merged_title_above_it_does_not(
+    kernel: KernelClient,
+) -> None:
     rows: list[list[Cell]] = [["Report"], ["Region", "2023"], [None, "units", "revenue"], ["North", 10, 100.5]]
     reading = await read(kernel, excel_file({"Sheet": rows}, merged=["A1:C1", "B2:C2", "A2:A3"]))
     assert reading.columns[0].name.startswith("Region")
@@ -130,7 +134,7 @@ async def test_merged_column_names_apply_to_all_their_columns_and_a_merged_title
     assert not any("Merged cells" in note for note in reading.notes)
 
 
-async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> None:
+async def test_merged_cells_of_an_opendocument_file_are_filled_with_their_value(kernel: KernelClient) -> None:
     spanned = ODS_CELL.format(' table:number-rows-spanned="2"', "R0")
     rows = [
         ODS_CELL.format("", "Region") + ODS_CELL.format("", "City"),
@@ -143,7 +147,7 @@ async def test_merged_cells_of_opendocument_are_filled(kernel: KernelClient) -> 
     assert "Merged cells in “Region” are filled with their value." in reading.notes
 
 
-async def test_notes_report_formulas_without_values_and_errors(kernel: KernelClient) -> None:
+async def test_notes_report_formulas_without_stored_values_and_cells_with_errors(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["x", "Double", "Share"], [3, 6, 0.5]]
     rows += [[n, f"=2*A{n + 3}", "#DIV/0!"] for n in range(3)]
     reading = await read(kernel, excel_file({"Sheet": rows}))
@@ -158,7 +162,7 @@ async def test_notes_report_formulas_without_values_and_errors(kernel: KernelCli
 
 
 @pytest.mark.parametrize("main", ["xl\\workbook.xml", "xl/workbook2.xml", "/xl/workbook.xml"])
-async def test_workbook_with_unusual_names_of_its_parts_is_read(kernel: KernelClient, main: str) -> None:
+async def test_workbook_is_read_if_its_internal_files_have_unusual_names(kernel: KernelClient, main: str) -> None:
     def rename(name: str) -> str:
         if "2" in main:
             return name.replace("xl/workbook", "xl/workbook2").replace("rels/workbook.xml", "rels/workbook2.xml")
@@ -168,14 +172,16 @@ async def test_workbook_with_unusual_names_of_its_parts_is_read(kernel: KernelCl
     assert (reading.error, reading.row_count) == ("", 2)
 
 
-async def test_workbook_whose_relations_go_up_a_folder_is_read_also_by_code(kernel: KernelClient) -> None:
+async def test_workbook_with_parent_folders_in_its_internal_paths_is_read_by_preview_and_code(
+    kernel: KernelClient,
+) -> None:
     data = excel_file({"Sheet": [["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), 2]]})
     reading = await read(kernel, rewrite(data, [('Target="worksheets', 'Target="../xl/worksheets')], "/"))
     assert (reading.error, reading.row_count, reading.columns[0].maximum) == ("", 2, "2024-01-03")
     assert (await run_code(kernel, reading)).startswith("day,n\n2024-01-02,1.5\n2024-01-03,2.0\n")
 
 
-async def test_texts_that_look_like_numbers_or_gaps_are_kept_by_code(kernel: KernelClient) -> None:
+async def test_generated_code_reads_digits_in_text_cells_as_text(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["plz", "id", "land", "n"], ["01067", "1234567890123456711", "NA", 1]]
     rows += [["80331", None, "DE", "closed"], ["00017", "1234567890123456713", "FR", 3], ["1", "7", "None", 4]]
     reading = await read(kernel, excel_file({"S": rows}))
@@ -184,7 +190,7 @@ async def test_texts_that_look_like_numbers_or_gaps_are_kept_by_code(kernel: Ker
     )
 
 
-async def test_merged_cells_in_a_column_without_a_name_are_read_by_code(kernel: KernelClient) -> None:
+async def test_generated_code_fills_merged_cells_of_a_column_without_a_name(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [[None, None, "v"], ["a", 1, 10], [None, 2, 20], ["b", 1, 30], [None, 2, 40]]
     reading = await read(kernel, excel_file({"S": rows}, merged=["A2:A3", "A4:A5"]))
     assert (await run_code(kernel, reading)).splitlines()[1:] == ["a,1,10", "a,2,20", "b,1,30", "b,2,40"]
@@ -202,14 +208,14 @@ async def test_error_reports_that_the_cells_of_a_sheet_are_too_far_apart(kernel:
     assert (await read(kernel, data)).error.startswith("the cells of “Sheet” lie too far from each other.")
 
 
-async def test_dates_and_numbers_are_read_by_code_below_a_title(kernel: KernelClient) -> None:
+async def test_generated_code_reads_dates_and_numbers_below_a_title_row(kernel: KernelClient) -> None:
     rows: list[list[Cell]] = [["Report"], [], ["day", "n"], [date(2024, 1, 2), 1.5], [date(2024, 1, 3), None]]
     reading = await read(kernel, excel_file({"Sheet": rows}))
     assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-02", "2024-01-03")
     assert await run_code(kernel, reading) == "day,n\n2024-01-02,1.5\n2024-01-03,\n"
 
 
-async def test_reading_offers_another_header_if_the_header_is_uncertain(kernel: KernelClient) -> None:
+async def test_first_row_can_be_chosen_as_header_if_no_header_is_certain(kernel: KernelClient) -> None:
     data = excel_file({"S": [["Ulm", "x", 5], ["Bonn", "y", 6]]})
     reading = await read(kernel, data)
     assert (reading.reading["header_rows"], reading.candidates) == (0, {"header_rows": [1]})

@@ -106,7 +106,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_each_form_of_json_has_its_rows_and_names(kernel: KernelClient, form: str) -> None:
+async def test_rows_and_column_names_are_read_from_each_form_of_json(kernel: KernelClient, form: str) -> None:
     text, row_count, names = FORMS[form]
     reading = await read(kernel, "form.json", text)
     assert (reading.error, reading.row_count, names_of(reading)) == ("", row_count, names)
@@ -124,14 +124,14 @@ LINES = {
 
 
 @pytest.mark.parametrize("form", LINES)
-async def test_each_form_of_json_lines_has_its_rows_and_names(kernel: KernelClient, form: str) -> None:
+async def test_rows_and_column_names_are_read_from_each_form_of_json_lines(kernel: KernelClient, form: str) -> None:
     text, row_count, names = LINES[form]
     reading = await read(kernel, "form.jsonl", text)
     assert (reading.error, reading.row_count, names_of(reading)) == ("", row_count, names)
     assert reading.format == "JSON lines"
 
 
-async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: KernelClient) -> None:
+async def test_invalid_line_of_json_lines_is_reported_and_the_others_are_read(kernel: KernelClient) -> None:
     lines = [json.dumps({"n": n, "w": f"w{n}"}) for n in range(12)]
     lines[6] = lines[6][:-3]
     reading = await read(kernel, "posts.jsonl", "\n".join(lines))
@@ -149,12 +149,14 @@ async def test_note_reports_a_broken_line_and_the_others_are_read(kernel: Kernel
         ('{"data": [{"a": 1}', "line 1, column 19: the file ends there in the middle of a value."),
     ],
 )
-async def test_error_of_invalid_json_names_its_position(kernel: KernelClient, text: str, error: str) -> None:
+async def test_error_about_invalid_json_contains_the_position_of_the_fault(
+    kernel: KernelClient, text: str, error: str
+) -> None:
     reading = await read(kernel, "broken.json", text)
     assert reading.error == f"it is not valid JSON: {error} Correct it there, and attach the file again."
 
 
-async def test_larger_of_two_lists_is_read_and_the_other_can_be_chosen(kernel: KernelClient) -> None:
+async def test_larger_of_two_json_lists_is_read_and_the_other_can_be_chosen(kernel: KernelClient) -> None:
     text = json.dumps({"users": [{"a": 1}], "shop": {"orders": [{"b": 1}, {"b": 2}]}})
     reading = await read(kernel, "two.json", text)
     assert (reading.reading, reading.candidates) == ({"path": "shop.orders"}, {"path": ["shop.orders", "users"]})
@@ -165,7 +167,7 @@ async def test_larger_of_two_lists_is_read_and_the_other_can_be_chosen(kernel: K
     assert wrong.error == "its JSON has no “shop.x”. Choose another path."
 
 
-async def test_json_lists_are_read_with_the_chosen_header(kernel: KernelClient) -> None:
+async def test_first_list_of_json_lists_is_the_header_if_a_person_chooses_this(kernel: KernelClient) -> None:
     text = '[["who", "where"], ["Ann", "Ulm"]]'
     reading = await read(kernel, "lists.json", text)
     assert (reading.row_count, reading.candidates) == (2, {"header_rows": [0, 1]})
@@ -173,7 +175,7 @@ async def test_json_lists_are_read_with_the_chosen_header(kernel: KernelClient) 
     assert (chosen.row_count, names_of(chosen)) == (1, ["who", "where"])
 
 
-async def test_note_reports_that_a_json_object_repeats_a_name(kernel: KernelClient) -> None:
+async def test_note_reports_that_a_json_object_repeats_a_key(kernel: KernelClient) -> None:
     reading = await read(kernel, "twice.json", '[{"b": 0, "a": 1, "a": 2}]')
     assert list(reading.notes) == ["An object has the name “a” more than once: the last value counts."]
 
@@ -185,7 +187,9 @@ async def test_note_reports_that_a_json_object_repeats_a_name(kernel: KernelClie
         ("a.txt", '[{"a": 1}]', "The name of the file ends in .txt, but its content is JSON."),
     ],
 )
-async def test_content_decides_whether_a_text_is_json(kernel: KernelClient, name: str, text: str, note: str) -> None:
+async def test_content_and_not_the_file_name_decides_whether_a_file_is_json(
+    kernel: KernelClient, name: str, text: str, note: str
+) -> None:
     reading = await read(kernel, name, text)
     assert (reading.row_count, reading.notes[0]) == (1, note)
 
@@ -220,7 +224,7 @@ with open("damaged.parquet", "r+b") as file:
 """
 
 
-async def test_binary_tables_are_read_also_where_python_cannot_hold_a_value(kernel: KernelClient) -> None:
+async def test_binary_table_with_values_that_python_cannot_hold_is_read(kernel: KernelClient) -> None:
     assert (await kernel.execute(WRITE)).text == ""
     for name, width in (("odd.feather", 9), ("odd.parquet", 8)):
         reading = await kernel.read_table(name, {}, limit_s=LIMIT_S)
@@ -244,7 +248,7 @@ async def test_binary_tables_are_read_also_where_python_cannot_hold_a_value(kern
         await check_code(kernel, reading)
 
 
-async def test_last_day_of_the_calendar_is_read_from_times_of_96_bits(kernel: KernelClient) -> None:
+async def test_year_9999_in_a_96_bit_timestamp_of_parquet_is_read(kernel: KernelClient) -> None:
     await kernel.execute(WRITE)
     reading = await kernel.read_table("spark.parquet", {}, limit_s=LIMIT_S)
     assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-01", "9999-12-31")
@@ -260,7 +264,7 @@ async def test_last_day_of_the_calendar_is_read_from_times_of_96_bits(kernel: Ke
         ("damaged.parquet", 1000, ["n", "w"]),
     ],
 )
-async def test_binary_table_has_its_rows_and_names(
+async def test_rows_and_column_names_are_read_from_stata_and_parquet_files(
     kernel: KernelClient, name: str, row_count: int, names: list[str]
 ) -> None:
     await kernel.execute(WRITE)

@@ -60,7 +60,7 @@ LAYOUTS: list[tuple[list[list[object]], list[str], int]] = [
 
 
 @pytest.mark.parametrize(("rows", "names", "count"), LAYOUTS)
-def test_layout_has_the_column_names_and_the_number_of_rows(
+def test_column_names_and_number_of_rows_are_found_in_each_layout(
     rows: list[list[object]], names: list[str], count: int
 ) -> None:
     layout = find_layout(rows)
@@ -69,7 +69,7 @@ def test_layout_has_the_column_names_and_the_number_of_rows(
 
 @pytest.mark.parametrize("header_rows", [None, 0, 1, 2, 3, 9])
 @pytest.mark.parametrize(("rows", "names", "count"), LAYOUTS)
-def test_each_row_belongs_to_exactly_one_part_of_the_layout(
+def test_each_row_belongs_to_exactly_one_part_of_the_layout_such_as_header_or_body(
     rows: list[list[object]], names: list[str], count: int, header_rows: int | None
 ) -> None:
     layout = find_layout(rows, header_rows)
@@ -79,11 +79,11 @@ def test_each_row_belongs_to_exactly_one_part_of_the_layout(
     assert header_rows in (None, layout.header_rows) or layout.first + layout.header_rows == len(rows)
 
 
-def test_lines_after_the_table_are_not_searched_in_a_cut_table() -> None:
+def test_end_of_a_table_is_not_searched_if_its_rows_were_cut_off() -> None:
     assert find_layout(GROUPED, is_whole=False).after == 0
 
 
-def test_last_row_is_a_total_only_if_its_values_fit_the_other_rows() -> None:
+def test_last_row_is_a_total_only_if_its_value_can_be_computed_from_the_other_rows() -> None:
     rows: list[list[object]] = [["shop", "n"], ["A", 5], ["B", 7]]
     assert find_layout([*rows, ["Total", 12]]).after == 1
     assert find_layout([*rows, ["Average", 6]]).after == 1

@@ -55,12 +55,14 @@ def check(answer: Mapping[str, object]) -> None:
 
 
 @given(TEXTS.map(str.encode) | st.binary(max_size=200))
-def test_any_text_is_described_or_refused(data: bytes) -> None:
+def test_any_text_file_gives_a_valid_description_or_unreadable(data: bytes) -> None:
     with suppress(Unreadable):
         check(describe(read_text_file(data, "a.csv", {}), "a.csv", {}))
 
 
-def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_above_the_limit_of_cells_are_counted_but_their_values_are_not_examined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(table_text, "CELLS_LIMIT", 20)
     answer = describe(read_text_file(b"a,b\n" + b"1,x\n" * 50, "a.csv", {}), "a.csv", {})
     assert answer["row_count"] == 50
@@ -68,18 +70,18 @@ def test_rows_above_the_limit_are_counted_and_not_examined(monkeypatch: pytest.M
 
 
 @given(VALUES.map(json.dumps) | st.text(max_size=40))
-def test_any_json_is_described_or_refused(text: str) -> None:
+def test_any_json_gives_a_valid_description_or_unreadable(text: str) -> None:
     with suppress(Unreadable):
         check(describe(read_json_file(text.encode(), "json", {}), "a.json", {}))
 
 
 @given(st.dictionaries(st.sampled_from(["format", "row_count", "columns", "notes", "error", "is_lasting"]), VALUES))
-def test_any_answer_of_a_kernel_becomes_a_preview(answer: dict[str, object]) -> None:
+def test_any_reply_of_a_kernel_gives_a_valid_preview(answer: dict[str, object]) -> None:
     check(answer)
     check({"columns": [answer], **answer})
 
 
-def test_texts_of_an_answer_are_cleaned_and_cut() -> None:
+def test_texts_in_a_kernels_reply_are_cleaned_and_shortened() -> None:
     column = {"name": "a\x1b[31m\nb\0" + "c" * 999, "missing": -1, "distinct": True, "examples": [["x" * 99, 2], "y"]}
     preview = parse_table_reading({"columns": [column] * 200, "notes": ["n" * 999] * 99, "row_count": 2**70})
     assert (len(preview.columns), len(preview.notes), preview.row_count) == (100, 16, 0)
@@ -89,5 +91,5 @@ def test_texts_of_an_answer_are_cleaned_and_cut() -> None:
     assert (first.missing, first.distinct, [len(one.text) for one in first.examples]) == (0, 0, [40])
 
 
-def test_answer_without_columns_is_no_table() -> None:
+def test_kernel_reply_without_columns_gives_an_error() -> None:
     assert parse_table_reading({"columns": ["x"]}) == TableReading(error="it has no columns.")

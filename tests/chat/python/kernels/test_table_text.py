@@ -260,7 +260,7 @@ def read(text: str, choices: Choices | None = None) -> Source:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_text_has_the_rows_and_names_that_a_person_sees(name: str) -> None:
+def test_rows_and_column_names_are_those_that_a_person_sees(name: str) -> None:
     text, rows, names = CASES[name]
     source = read(text)
     assert (source.row_count, list(source.names)) == (rows, names)
@@ -269,7 +269,9 @@ def test_text_has_the_rows_and_names_that_a_person_sees(name: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "choices", "rows", "names"), CHOSEN)
-def test_text_is_read_as_the_person_has_chosen(text: str, choices: Choices, rows: int, names: list[str]) -> None:
+def test_choices_of_a_person_decide_how_a_text_is_read(
+    text: str, choices: Choices, rows: int, names: list[str]
+) -> None:
     source = read(text, choices)
     assert (source.row_count, list(source.names)) == (rows, names)
     assert {key: source.reading[key] for key in choices} == choices  # type: ignore[literal-required]
@@ -303,15 +305,15 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-def test_notes_report_left_out_rows_and_oddities(text: str) -> None:
+def test_notes_report_what_is_left_out_or_unusual_in_a_text(text: str) -> None:
     assert list(read(text).notes) == NOTES[text]
 
 
-def test_row_with_units_becomes_notes_on_the_columns() -> None:
+def test_units_in_the_row_below_the_header_become_notes_of_the_columns() -> None:
     assert read(LOGGER + HOURS).column_notes == ["TS", "RN", "Deg C, Avg", "%, Smp"]
 
 
-def test_uncertain_header_is_offered_as_a_choice() -> None:
+def test_header_can_be_chosen_if_it_is_uncertain() -> None:
     assert read("Ulm,2024-01-01,5\nBonn,2024-01-02,6\n").candidates == {"header_rows": (1,)}
     assert read("a,b\n1,2\n").candidates == {}
 
@@ -334,7 +336,7 @@ def test_text_without_a_table_is_refused_with_a_reason(text: str, reason: str) -
     "text",
     ["x" * 2**20, "," * 2**18, '"' * 2**18, 'a,"b\n' * 2**16, "a,b\n" + 'x,"y\n' + 'q,""\n' * 2**16, " \n" * 2**18],
 )
-def test_hostile_text_ends_in_a_reading_or_a_reason(text: str) -> None:
+def test_hostile_text_is_read_or_refused_and_raises_no_other_error(text: str) -> None:
     with suppress(Unreadable):
         read(text)
 
@@ -352,7 +354,7 @@ print(json.dumps(answers))
 
 
 @pytest.mark.asyncio
-async def test_pandas_reads_the_same_rows_and_names_with_the_code() -> None:
+async def test_generated_pandas_code_reads_the_same_rows_and_column_names() -> None:
     sources = {text: read(text) for text, _, _ in CASES.values()}
     cases = [
         (text, source.code.replace("NAME", "'same.csv'").replace("MORE", ""))

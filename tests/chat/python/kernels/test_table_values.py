@@ -77,7 +77,9 @@ def column_of(*cells: str, name: str = "x", choices: Choices | None = None) -> t
         (("1.2万", "3万"), "1.2 to 3"),
     ],
 )
-def test_numbers_are_read_exactly(cells: tuple[str, ...], result: str) -> None:
+def test_numbers_are_read_exactly_with_currencies_units_and_thousands_separators(
+    cells: tuple[str, ...], result: str
+) -> None:
     kind, _, summary = column_of(*cells)
     assert (kind in ("number", "whole number"), summary) == (True, result)
 
@@ -90,11 +92,11 @@ def test_numbers_are_read_exactly(cells: tuple[str, ...], result: str) -> None:
         *(("5 kg", "300 g"), ("103A", "104A"), ("01067", "80331"), ("+4930123456", "+4930123457"), ("2024-13-01",)),
     ],
 )
-def test_other_texts_are_no_numbers(cells: tuple[str, ...]) -> None:
+def test_texts_that_only_resemble_numbers_stay_text(cells: tuple[str, ...]) -> None:
     assert column_of(*cells)[0] == "text"
 
 
-def test_notes_report_oddities_of_cells_that_code_must_convert() -> None:
+def test_notes_report_digits_of_other_scripts_and_mixed_currencies() -> None:
     [day, paid] = reading_of("day,paid\n२०२४-०१-०२,$1.2M\n۲۰۲۴-۰۱-۰۳,$350K\n2024-01-04,$2M\n,870\n,$5M\n,$7K\n").columns
     assert (day.minimum, day.maximum) == ("2024-01-02", "2024-01-04")
     assert day.note.startswith("“day” has digits of another script or invisible characters, such as “")
@@ -137,7 +139,7 @@ def test_numbers_of_every_type_are_shown_with_their_digits(number: float | Decim
         ("x\n1.234\n2.5\n3\n4\n5\n", ",", {"decimal": ","}, ["3 to 1234"], {}),
     ],
 )
-def test_decimals_are_decided_by_all_values(
+def test_all_values_of_a_table_decide_what_the_decimal_sign_is(
     text: str, delimiter: str, choices: Choices, summaries: list[str], candidates: Mapping[str, list[str]]
 ) -> None:
     names, *rows = csv.reader(text.splitlines(), delimiter=delimiter)
@@ -174,13 +176,13 @@ def test_decimals_are_decided_by_all_values(
         (("1/2/2024 3:04 pm", "13/2/2024 3:04 am"), "2024-02-01 15:04"),
     ],
 )
-def test_dates_are_read_from_their_texts(cells: tuple[str, ...], first: str) -> None:
+def test_dates_are_read_in_many_formats_and_languages(cells: tuple[str, ...], first: str) -> None:
     kind, _, summary = column_of(*cells)
     assert kind in ("date", "date and time")
     assert summary.startswith(f"{first} to ")
 
 
-def test_order_of_dates_is_decided_by_the_table_or_by_a_choice_or_said_to_be_in_doubt() -> None:
+def test_note_reports_uncertain_order_of_day_and_month_unless_another_column_decides_it() -> None:
     doubtful = "d,n\n01/02/2024,1\n03/04/2024,2\n"
     reading = reading_of(doubtful)
     assert (reading.reading["date_order"], reading.candidates["date_order"]) == ("DMY", ["DMY", "MDY"])
@@ -195,14 +197,14 @@ def test_order_of_dates_is_decided_by_the_table_or_by_a_choice_or_said_to_be_in_
     assert "date_order" not in decided.candidates
 
 
-def test_column_that_cannot_have_the_chosen_decimal_sign_is_text() -> None:
+def test_column_is_text_if_its_values_do_not_have_the_chosen_decimal_sign() -> None:
     [commas] = reading_of('x\n"1,5"\n"2,5"\n', {"decimal": "."}).columns
     [points] = reading_of("x\n1.5\n2.5\n", {"decimal": ","}).columns
     assert [column.type for column in (commas, points)] == ["text", "text"]
     assert commas.note == "Values of “x” such as “1,5” are no numbers with the chosen decimal sign."
 
 
-def test_notes_report_a_number_that_may_mean_a_missing_value() -> None:
+def test_note_reports_that_a_number_such_as_minus_999_may_mean_a_missing_value() -> None:
     [gaps, falls] = reading_of("t,u\n1.5,-60\n-999.9,-99\n-2.5,5\n").columns
     assert gaps.note == "“t” may have missing values that are written as “-999.9”. They are read as numbers."
     assert (falls.note, falls.minimum) == ("", "-99")
@@ -236,7 +238,7 @@ def test_booleans_and_times_are_recognized(cells: tuple[str, ...], type_name: st
     assert column_of(*cells)[0] == type_name
 
 
-def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -> None:
+def test_words_that_mean_a_missing_value_are_counted_and_a_person_can_choose_others() -> None:
     text = "n,m\n1,a\nk.A.,-\n#N/A,b\n999,.\n\\N,c\n"
     reading = reading_of(text)
     assert [column.missing for column in reading.columns] == [3, 2]
@@ -261,7 +263,9 @@ def test_words_for_missing_values_are_counted_and_reported_and_can_be_chosen() -
         (("有", "无"), 0),
     ],
 )
-def test_word_for_a_missing_value_is_a_value_among_similar_words(cells: tuple[str, ...], missing: int) -> None:
+def test_word_such_as_na_is_a_value_if_other_values_of_the_column_resemble_it(
+    cells: tuple[str, ...], missing: int
+) -> None:
     [column] = reading_of("\n".join(["x", *cells])).columns
     assert (column.missing, column.distinct) == (missing, len(cells) - missing)
 
@@ -292,7 +296,7 @@ def test_word_for_a_missing_value_is_a_value_among_similar_words(cells: tuple[st
         ("paid", ("1", "5"), ""),
     ],
 )
-def test_role_of_a_column_follows_from_its_name_and_its_values(name: str, cells: tuple[str, ...], role: str) -> None:
+def test_role_of_a_column_depends_on_its_name_and_its_values(name: str, cells: tuple[str, ...], role: str) -> None:
     assert column_of(*cells, name=name)[1] == role
 
 
@@ -305,7 +309,7 @@ def test_suggested_questions_do_not_plot_identifiers_postcodes_or_years() -> Non
     ]
 
 
-def test_short_words_of_a_header_are_read_as_text() -> None:
+def test_short_words_such_as_inf_in_a_header_are_text() -> None:
     assert [read_text(text).kind for text in ("n", "y", "Inf", "1 Zimmer", "")] == ["text"] * 5
 
 
@@ -323,7 +327,7 @@ CODES = {
 
 
 @pytest.mark.parametrize("case", CODES)
-def test_code_gets_the_arguments_that_the_values_need(case: str) -> None:
+def test_generated_code_has_the_read_arguments_that_the_values_need(case: str) -> None:
     cells, arguments = CODES[case]
     column = Column(cells, name="x", is_text_file=True)
     decide_columns([column], {}, delimiter=",", is_text=True)

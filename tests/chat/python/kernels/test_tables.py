@@ -47,7 +47,7 @@ def by_name(preview: TableReading) -> dict[str, TableColumn]:
     return {column.name: column for column in preview.columns}
 
 
-async def test_notes_report_oddities_of_a_german_csv_file(kernel: KernelClient) -> None:
+async def test_notes_describe_delimiter_number_and_date_formats_of_a_german_csv_file(kernel: KernelClient) -> None:
     preview = await describe(kernel, "umsätze.csv", GERMAN.encode())
     columns = by_name(preview)
     assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
@@ -93,7 +93,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("text", NOTES)
-async def test_notes_have_one_sentence_for_each_oddity(kernel: KernelClient, text: str) -> None:
+async def test_each_unusual_property_of_a_table_gives_one_note(kernel: KernelClient, text: str) -> None:
     preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
     assert list(preview.notes) == NOTES[text]
 
@@ -117,20 +117,22 @@ async def test_notes_have_one_sentence_for_each_oddity(kernel: KernelClient, tex
         ("columns.csv", b"a," * 2**20, "it has more than 100,000 columns."),
     ],
 )
-async def test_file_that_is_no_table_gives_a_sentence(kernel: KernelClient, name: str, data: bytes, error: str) -> None:
+async def test_error_says_why_a_file_cannot_be_read_as_a_table(
+    kernel: KernelClient, name: str, data: bytes, error: str
+) -> None:
     preview = await describe(kernel, name, data)
     assert preview.error.startswith(error)
     assert preview.error.endswith(".")
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_excel_file_that_unpacks_to_too_much_is_not_read(kernel: KernelClient) -> None:
+async def test_excel_file_that_unpacks_to_too_many_bytes_is_not_read(kernel: KernelClient) -> None:
     preview = await describe(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
     assert preview.error == "it unpacks to more than 256 MB."
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
-async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelClient) -> None:
+async def test_same_table_in_four_json_forms_has_the_same_columns(kernel: KernelClient) -> None:
     rows = [{"city": "Oslo", "km": 1, "more": {"x": [1]}}, {"city": None, "km": 2.5}]
     shapes = {
         "rows.json": json.dumps(rows),
@@ -149,7 +151,7 @@ async def test_json_tables_of_four_shapes_have_the_same_columns(kernel: KernelCl
     assert preview.row_count == 2
 
 
-async def test_preview_of_an_excel_file_shows_one_sheet_and_names_all(kernel: KernelClient) -> None:
+async def test_preview_of_an_excel_file_shows_one_sheet_and_lists_the_names_of_all(kernel: KernelClient) -> None:
     days = [date(2024, 1, day) for day in (2, 3, 4)]
     rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
     data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
@@ -195,7 +197,7 @@ async def test_number_of_columns_and_length_of_their_names_are_limited(kernel: K
     assert "\x1b" not in preview.columns[2].name
 
 
-async def test_code_with_the_arguments_reads_the_values_as_they_are_described(kernel: KernelClient) -> None:
+async def test_generated_code_reads_values_with_the_types_of_their_description(kernel: KernelClient) -> None:
     columns = {
         "number": ["1.234,5", "2,5", ""],
         "zeros": ["00123", "04560", "7"],
@@ -218,13 +220,13 @@ print(*table.dtypes, *table.isna().sum(), table.long.max())
     assert (await kernel.execute(program)).text == f"{types} 1 0 1 1 1 1 1 123456789012345679\n"
 
 
-async def test_generated_code_is_right_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
+async def test_generated_code_works_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
     preview = await describe(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
     assert (await kernel.execute(f"import pandas as pd\nprint(({preview.code}).NAME.sum())")).text == "4.0\n"
 
 
 @pytest.mark.drill
-async def test_table_of_30_mb_gets_a_preview(kernel: KernelClient) -> None:
+async def test_preview_of_a_table_of_30_mb_is_made(kernel: KernelClient) -> None:
     rows = 60_000
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
     data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()
@@ -234,14 +236,14 @@ async def test_table_of_30_mb_gets_a_preview(kernel: KernelClient) -> None:
     assert preview.columns[0].is_index
 
 
-async def test_reading_that_takes_too_long_is_interrupted_and_the_kernel_lives(kernel: KernelClient) -> None:
+async def test_reading_a_table_for_too_long_is_interrupted_and_the_kernel_stays_usable(kernel: KernelClient) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"a,b\n"
         for _ in range(8):
             yield b"1,2\n" * 1_000_000
 
     name = await kernel.write_file("slow.csv", pieces())
-    # Enough for the start of the reading, even on a busy machine, and far from enough for its end.
+    # Even on a busy machine, the reading begins within this time, and it never ends within it.
     preview = await kernel.read_table(name, {}, limit_s=1.0)
     assert preview == TableReading(error="reading it takes too long.", is_lasting=False)
     assert (await kernel.execute("print(6 * 7)")).text == "42\n"

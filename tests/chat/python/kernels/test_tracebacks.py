@@ -11,13 +11,13 @@ OWN = "  Cell In[1], line 4, in f\n    return f()\n"
 LIBRARY = '  File "pandas/core/frame.py", line 3, in g\n    return x\n'
 
 
-def test_short_traceback_stays_as_it_is() -> None:
+def test_short_traceback_is_not_changed() -> None:
     text = f"{HEAD}\n{OWN}ValueError: x"
     short = shorten_traceback(text, "ValueError")
     assert (short.text, short.whole) == (text, "")
 
 
-def test_frames_of_libraries_are_left_out_before_the_persons_own() -> None:
+def test_shortened_traceback_leaves_out_library_frames_and_keeps_the_persons_own() -> None:
     one = f"{HEAD}\n{OWN}{LIBRARY * 20}KeyError: 'b'"
     short = shorten_traceback(f"{one}\n\nDuring handling:\n\n{one}", "KeyError")
     expected = [HEAD, *OWN.splitlines(), "  [19 frames of libraries left out]", *LIBRARY.splitlines(), "KeyError: 'b'"]
@@ -34,7 +34,7 @@ def test_frames_of_libraries_are_left_out_before_the_persons_own() -> None:
         ("\n".join(["z" * 5000] * 200), "Unknown"),
     ],
 )
-def test_any_traceback_becomes_short_and_still_names_the_error(text: str, name: str) -> None:
+def test_long_traceback_is_shortened_and_keeps_the_name_of_its_error(text: str, name: str) -> None:
     short = shorten_traceback(text, name)
     assert len(short.text.splitlines()) <= LINES_LIMIT
     assert len(short.text) <= CHARS_LIMIT

@@ -96,7 +96,7 @@ def state_of(conversation: Conversation) -> list[Any]:
     return [rows, parts, Conversation.objects.values().get(pk=conversation.pk), PythonSession.objects.count()]
 
 
-async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: Settings) -> None:
+async def test_code_runs_on_the_newer_file_and_the_conversation_is_not_changed(sessions: Settings) -> None:
     person = await new_person()
     before = await sync_to_async(state_of)(person.conversation)
     newer = await person.upload(NEWER)
@@ -121,14 +121,14 @@ async def test_code_runs_on_the_newer_file_and_the_conversation_stays(sessions: 
     # The page that started the run shows it again.
     form: Any = await person.client.get(f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/")
     assert f'href="/newer-files/{started["id"]}/"' in form.content.decode()
-    # The list holds the file.
+    # The newer file is not one of the unsent files, which are deleted.
     unsent = find_unsent_files(await sync_to_async(database_time)() + timedelta(hours=1))
     assert newer.pk not in [one async for one in unsent.values_list("pk", flat=True)]
     await sync_to_async(delete_conversation)(person.conversation)
     assert await Attachment.objects.acount() == await NewerFileRun.objects.acount() == 0
 
 
-async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings) -> None:
+async def test_missing_column_is_reported_before_code_runs_on_the_newer_file(sessions: Settings) -> None:
     person = await new_person()
     file = SimpleUploadedFile("march.csv", b"city,orders\nUlm,many\nBonn,few\n")
     page = f"/c/{person.conversation.pk}/newer-file/{person.table.pk}/"
@@ -144,7 +144,7 @@ async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings)
     newer = await Attachment.objects.aget(pk=newer_id)
     status, problem = await person.start(newer)
     assert (status, "has no column “price”" in problem["detail"]) == (409, True)
-    # The person decides otherwise.
+    # On the page, the person can run the code although a column is missing.
     response = await person.client.post(page, {"newer": newer_id})
     run_id = response.headers["Location"].split("/")[2]
     results = await person.results(run_id)
@@ -165,7 +165,7 @@ async def test_a_missing_column_is_reported_before_code_runs(sessions: Settings)
         ("b.xlsx", b"PK", "“b.xlsx” must end with .csv like “sales.csv”"),
     ],
 )
-async def test_a_file_that_cannot_replace_the_former_one_is_refused(
+async def test_newer_file_with_the_same_content_or_another_type_is_refused(
     emulated: Settings, name: str, data: bytes, sentence: str
 ) -> None:
     person = await new_person()
@@ -173,7 +173,7 @@ async def test_a_file_that_cannot_replace_the_former_one_is_refused(
     assert (status, sentence in problem["detail"]) == (409, True)
 
 
-async def test_a_conversation_without_code_and_an_unknown_file_are_refused(emulated: Settings) -> None:
+async def test_run_is_refused_for_a_conversation_without_code_and_for_an_unknown_file(emulated: Settings) -> None:
     person = await new_person()
     newer = await person.upload(NEWER)
     await Part.objects.all().adelete()
@@ -197,7 +197,7 @@ async def test_deleting_the_run_stops_its_code(sessions: Settings, monkeypatch: 
     assert await NewerFileRun.objects.acount() == 0
 
 
-async def test_run_reports_an_interruption_after_its_process_has_ended(sessions: Settings) -> None:
+async def test_run_on_a_newer_file_is_reported_as_interrupted_after_its_process_has_ended(sessions: Settings) -> None:
     person = await new_person("while True:\n    pass\n")
     _, started = await person.start(await person.upload(NEWER))
     await runs.end_all()

@@ -50,7 +50,9 @@ def verdicts_of(conversation: Conversation) -> list[str]:
     return [state["verdict"] for reruns in states for state in (reruns or {}).values()]
 
 
-def test_all_code_runs_again_once_in_a_night_and_what_differs_is_shown(sessions: Settings) -> None:
+def test_code_of_a_pinned_conversation_is_rerun_once_in_a_night_and_the_page_shows_differences(
+    sessions: Settings,
+) -> None:
     conversation, other = make_pinned(), make_pinned(nightly=None)
     before = Conversation.objects.values("updated_at", "revision").get(pk=conversation.pk)
     assert run_command() == "Conversations whose code ran again: 1. differs: 1.\n"
@@ -68,7 +70,7 @@ def test_all_code_runs_again_once_in_a_night_and_what_differs_is_shown(sessions:
     run = client.get(f"/api/v1/conversations/{conversation.pk}/").json()["nightly_run"]
     assert (run["verdict"], run["detail"]) == ("differs", "1 of 2 blocks of code gave the same again. Different: 1.")
     assert list_state(Conversation.objects.get(pk=conversation.pk)) is ListState.DIFFERS
-    # The page turns it off.
+    # The settings on the page turn nightly runs off.
     assert client.post(f"/c/{conversation.pk}/settings/", {"nightly": "false"}).status_code in (204, 302)
     assert list_state(Conversation.objects.get(pk=conversation.pk)) is ListState.NONE
 
@@ -102,7 +104,7 @@ def test_nightly_run_stores_no_verdict_if_the_conversation_is_deleted_or_gets_an
     assert run_command() == "Conversations whose code ran again: 0.\n"
 
 
-def test_command_fails_while_another_one_runs_or_without_the_kernel_service(
+def test_nightly_command_fails_while_another_one_runs_or_without_the_kernel_service(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     conversation = make_pinned()

@@ -19,7 +19,7 @@ NOTES = (
 )
 
 
-def test_notes_before_the_output_are_removed_and_no_other_lines() -> None:
+def test_notes_of_the_server_are_removed_from_an_output_but_not_printed_lines_like_them() -> None:
     outputs = OutputParts()
     for note in NOTES:
         outputs.add_note(note)

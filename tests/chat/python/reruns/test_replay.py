@@ -32,7 +32,7 @@ class FakeSessionKernel:
 
 
 @pytest.mark.drill
-async def test_results_of_earlier_blocks_are_freed_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_executions_of_earlier_blocks_are_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
     shown: list[Output | Redrawn] = []
 

@@ -87,7 +87,7 @@ async def test_output_is_shown_while_code_runs_again_and_the_code_can_be_stopped
     assert [part.long_text for part in await parts_of(await run(conversation, "print(n)"))][1] == "2\n"
 
 
-async def test_rerun_continues_without_its_caller_and_stops_when_its_row_says_so(
+async def test_rerun_continues_if_its_caller_is_cancelled_and_another_process_can_stop_it(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def run_forever(*arguments: object, on_output: Callable[[Output], None], **options: object) -> None:
@@ -111,7 +111,7 @@ async def test_rerun_continues_without_its_caller_and_stops_when_its_row_says_so
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    # As another process does.
+    # Another process requests the stop in this way.
     assert await turn_store.run(rows.request_stop, message.pk, 0)
     await wait_until_awaited(has_verdict)
     assert (await state())["verdict"] == "stopped"
@@ -137,7 +137,7 @@ def make_code_with_one_image(count: int) -> Message:
     return message
 
 
-async def test_image_that_a_result_names_many_times_is_read_once(
+async def test_image_that_occurs_many_times_in_a_result_is_read_once(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Attachment] = []
@@ -164,7 +164,7 @@ async def print_1(*arguments: object, **options: object) -> Execution:
     "output",
     [f"[{STARTED_ANEW.format(note='It was idle.')}]\n1\n", CUT.format(limit=100)],
 )
-async def test_rerun_ignores_notes_and_text_after_the_cut_in_a_comparison(
+async def test_comparison_ignores_notes_of_the_server_and_text_after_the_point_where_output_was_cut(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch, output: str
 ) -> None:
     monkeypatch.setattr("chat.python.reruns.rerun.run_blocks", print_1)
@@ -172,13 +172,13 @@ async def test_rerun_ignores_notes_and_text_after_the_cut_in_a_comparison(
     assert (await rerun(message, 0, from_start=False)).verdict == Verdict.REPRODUCED
 
 
-def test_error_after_a_print_begins_a_line() -> None:
+def test_error_after_printed_text_starts_on_a_new_line() -> None:
     outputs = (TextOutput("stdout", "a"), ErrorOutput("TimeoutError", "too long", ""))
     execution = Execution(ExecutionStatus.FAILED, outputs, 1, is_truncated=False)
     assert output_of(execution).text == "a\nTimeoutError: too long\n"
 
 
-async def test_rerun_does_not_change_a_turn_that_begins_while_graphs_are_read(
+async def test_rerun_is_refused_if_an_answer_begins_while_graphs_are_read(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(attachment: Attachment) -> bytes:
@@ -192,13 +192,13 @@ async def test_rerun_does_not_change_a_turn_that_begins_while_graphs_are_read(
         await rerun(message, 0, from_start=True)
 
 
-async def test_code_with_very_many_images_is_not_run_again(emulated: Settings) -> None:
+async def test_block_whose_result_has_too_many_images_is_not_run_again(emulated: Settings) -> None:
     message = await database_sync_to_async(make_code_with_one_image)(IMAGES_LIMIT + 1)
     with pytest.raises(RerunRefused, match="too many images"):
         await rerun(message, 0, from_start=False)
 
 
-async def test_verdict_is_kept_if_no_kernel_is_free_for_the_rerun(
+async def test_earlier_verdict_is_kept_if_no_kernel_is_free_for_a_rerun(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*arguments: object, **options: object) -> None:
@@ -211,7 +211,7 @@ async def test_verdict_is_kept_if_no_kernel_is_free_for_the_rerun(
     assert (await Message.objects.aget(pk=message.pk)).reruns == {"0": {"verdict": "differs", "detail": "So."}}
 
 
-def test_code_whose_process_has_died_can_run_again() -> None:
+def test_block_can_run_again_if_the_process_of_its_rerun_has_died() -> None:
     message = make_finished_code(verdict="", output="so far", until="2020-01-01T00:00:00+00:00")
     assert not rows.request_stop(message.pk, 0)
     message.refresh_from_db()
@@ -225,7 +225,7 @@ def test_code_whose_process_has_died_can_run_again() -> None:
     assert not rows.note_output(message.pk, 0, "more")
 
 
-def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lease_of_a_rerun_ends_by_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     message, real_now = make_finished_code(), timezone.now
     assert rows.begin(message.pk, 0)
     # The clock of another process.
@@ -237,7 +237,7 @@ def test_block_runs_until_its_lease_ends_on_the_clock_of_the_database(monkeypatc
     assert (message.reruns or {})["0"]["until"] < (real_now() + timedelta(minutes=30)).isoformat()
 
 
-def test_end_of_a_rerun_locks_the_conversation_before_it_looks_for_a_live_turn() -> None:
+def test_conversation_is_locked_before_the_end_of_a_rerun_is_stored() -> None:
     message = make_finished_code()
     assert rows.begin(message.pk, 0)
     with CaptureQueriesContext(connection) as queries:
@@ -247,7 +247,7 @@ def test_end_of_a_rerun_locks_the_conversation_before_it_looks_for_a_live_turn()
     assert ("FOR UPDATE" in first) == connection.features.has_select_for_update
 
 
-async def test_open_page_learns_that_the_process_of_a_rerun_has_died(sessions: Settings) -> None:
+async def test_rerun_of_a_dead_process_is_ended_and_the_page_no_longer_offers_to_stop_it(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     message = await Message.objects.aget(pk=turn.message_id)
@@ -272,7 +272,7 @@ async def test_all_blocks_of_a_rerun_share_one_time_limit(sessions: Settings) ->
     first = await run(conversation, "print('first')")
     turn = await run(conversation, "print('last')")
     message = await Message.objects.aget(pk=turn.message_id)
-    # No limit of one cell ends this block within the test.
+    # The limit of one cell is so long that it does not end this block within the test.
     sessions.KERNEL_CELL_LIMIT_S = 600
     earlier = Part.objects.filter(message_id=first.message_id, kind=PartKind.EXECUTABLE_CODE)
     assert await earlier.aupdate(text="while True: pass") == 1
@@ -296,7 +296,7 @@ class Shown:
         self.frames.append(frame)
 
 
-async def test_page_says_that_a_block_was_never_run_again_until_it_is(sessions: Settings) -> None:
+async def test_page_says_that_a_block_was_never_run_again_until_its_first_rerun(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "print(1)")
     assert "never run again" in await fresh_page(conversation)
@@ -304,7 +304,7 @@ async def test_page_says_that_a_block_was_never_run_again_until_it_is(sessions: 
     assert "never run again" not in await fresh_page(conversation)
 
 
-async def test_each_block_gets_a_verdict_when_everything_is_run_again(sessions: Settings) -> None:
+async def test_each_block_gets_a_verdict_when_all_blocks_are_run_again(sessions: Settings) -> None:
     conversation = await new_conversation()
     first = await run(conversation, "x = 1\nprint(x)")
     second = await run(conversation, "import uuid\nprint(uuid.uuid4().hex[:5], 'text')")

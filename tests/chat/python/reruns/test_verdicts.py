@@ -53,7 +53,7 @@ def plot(function: str, dpi: int) -> bytes:
         ("", "\n"),
     ],
 )
-def test_texts_that_differ_only_in_noise_count_as_the_same(before: str, after: str) -> None:
+def test_rounding_differences_and_memory_addresses_are_not_differences(before: str, after: str) -> None:
     assert text_difference(before, after) == ""
 
 
@@ -71,12 +71,12 @@ def test_texts_that_differ_only_in_noise_count_as_the_same(before: str, after: s
         ("2", "2.0000001", ""),
     ],
 )
-def test_verdict_reports_the_first_difference(before: str, after: str, sentence: str) -> None:
+def test_verdict_describes_the_first_line_that_differs(before: str, after: str, sentence: str) -> None:
     assert text_difference(before, after) == sentence
 
 
 @given(st.text(max_size=60))
-def test_a_text_equals_itself(text: str) -> None:
+def test_text_does_not_differ_from_itself(text: str) -> None:
     assert text_difference(text, text) == ""
 
 
@@ -115,14 +115,16 @@ def png(width: int, height: int) -> bytes:
     ],
     ids=["header-only", "truncated", "no-pixels", "large", "bomb"],
 )
-def test_images_that_are_broken_or_huge_differ_and_are_not_decoded(make_hostile: Callable[[], bytes]) -> None:
+def test_broken_or_huge_images_are_reported_as_different_if_their_bytes_differ(
+    make_hostile: Callable[[], bytes],
+) -> None:
     hostile = make_hostile()
     sentence = "Graph 1 has other bytes, and it is broken or too large to be compared by its look."
     assert image_difference([png(8, 8)], [hostile]) == sentence
     assert image_difference([hostile], [hostile]) == ""
 
 
-def test_a_transparent_background_counts_as_white() -> None:
+def test_transparent_background_of_an_image_equals_a_white_one() -> None:
     images = []
     for mode, color in (("RGBA", (255, 255, 255, 0)), ("RGB", (255, 255, 255))):
         image = Image.new(mode, (64, 64), color)
@@ -151,13 +153,13 @@ def test_a_transparent_background_counts_as_white() -> None:
         (("OUTCOME_OF_TOMORROW", "KeyError: 1"), (OUTCOME_FAILED, "KeyError: 1"), Verdict.FAILED),
     ],
 )
-def test_verdict_depends_on_how_both_runs_ended(
+def test_verdict_depends_on_outcomes_outputs_and_errors_of_both_runs(
     before: tuple[str, str], after: tuple[str, str], verdict: Verdict
 ) -> None:
     assert compare(RunOutput(*before), RunOutput(*after)).verdict is verdict
 
 
-def test_sentence_about_a_limit_is_no_part_of_the_error() -> None:
+def test_comparison_of_errors_ignores_the_sentence_about_an_exceeded_limit() -> None:
     error = "Traceback (most recent call last)\nMemoryError: no room\n"
     before = RunOutput(OUTCOME_FAILED, error, ())
     for sentence in ("MemoryLimit: each process may have 2,048 MiB.\n", "MemoryLimit: The code asked for more.\n"):
@@ -175,6 +177,8 @@ def test_sentence_about_a_limit_is_no_part_of_the_error() -> None:
         (OUTCOME_FAILED, "a\nbc\nValueError: bad", Verdict.REPRODUCED),
     ],
 )
-def test_verdict_ignores_text_after_the_cut_of_the_first_output(outcome: str, after: str, verdict: Verdict) -> None:
+def test_verdict_ignores_output_after_the_point_where_the_first_output_was_cut(
+    outcome: str, after: str, verdict: Verdict
+) -> None:
     before = RunOutput(outcome, "a\nb", (b"1",), is_cut=True)
     assert compare(before, RunOutput(outcome, after, (b"1", b"2"))).verdict == verdict

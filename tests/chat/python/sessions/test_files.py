@@ -27,7 +27,7 @@ class FakeKernel:
             pass
 
 
-async def test_file_is_not_read_on_the_thread_that_renews_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stored_file_is_not_read_on_the_thread_that_renews_leases(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
 
     def read(attachment: Attachment) -> bytes:

@@ -59,7 +59,7 @@ async def end_session(conversation: Conversation) -> None:
     assert await control.end(session, "It was ended.")
 
 
-async def test_files_are_listed_live_and_after_a_reload(sessions: Settings) -> None:
+async def test_files_that_code_wrote_are_listed_on_the_live_page_and_after_a_reload(sessions: Settings) -> None:
     conversation = await new_conversation()
     tab = Tab(conversation.pk)
     turn = await run(conversation, WRITE, tab)
@@ -77,7 +77,7 @@ async def test_files_are_listed_live_and_after_a_reload(sessions: Settings) -> N
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_files_of_a_model_are_listed_and_an_attachment_only_if_its_code_changes_it(sessions: Settings) -> None:
+async def test_attached_file_is_listed_under_the_answer_only_if_code_has_changed_it(sessions: Settings) -> None:
     conversation = await new_conversation(model="scenario-function-script", code_execution="on", engine="session")
     file = await database_sync_to_async(make_attachment)(conversation.owner, data=b"a\n", name="a.csv")
     other = await database_sync_to_async(make_attachment)(conversation.owner, data=b"b\n", name="b.csv")
@@ -103,13 +103,13 @@ async def test_kept_file_is_an_attachment_of_the_answer_that_outlives_the_sessio
     assert (again.is_new, again.attachment.pk) == (False, attachment.pk)
     await end_session(conversation)
     assert await database_sync_to_async(read_bytes)(attachment) == b"a,b"
-    # A new kernel gets it.
+    # The kept file is written into a new kernel.
     turn = await run(conversation, "print(open('out.csv').read())")
     assert "a,b" in await fresh_page(conversation)
     assert await files_of(turn) == []
 
 
-async def test_file_in_a_folder_is_listed_and_kept_with_its_last_name(sessions: Settings) -> None:
+async def test_attachment_of_a_kept_file_has_the_file_name_without_its_folder(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, "import os\nos.makedirs('/mnt/data/out')\nopen('out/sums.csv', 'w').write('a,b')")
     assert [(one.name, one.is_new) for one in await files_of(turn)] == [("out/sums.csv", True)]
@@ -120,7 +120,7 @@ async def test_file_in_a_folder_is_listed_and_kept_with_its_last_name(sessions: 
     assert "copied: False" in await fresh_page(conversation)
 
 
-async def test_kept_file_does_not_replace_what_later_code_wrote(sessions: Settings) -> None:
+async def test_kept_file_does_not_overwrite_what_later_code_wrote(sessions: Settings) -> None:
     conversation = await new_conversation()
     await keep(await run(conversation, WRITE))
     await run(conversation, "print(open('out.csv').read())\nopen('out.csv', 'w').write('newer')")
@@ -135,7 +135,9 @@ async def test_kept_file_does_not_replace_what_later_code_wrote(sessions: Settin
     assert outputs == ["3\n", "a,b\n5\n", "newer\n", "False\n"]
 
 
-async def test_kept_file_is_sent_to_a_model_that_does_not_use_the_session(sessions: Settings) -> None:
+async def test_kept_file_is_sent_in_the_next_request_to_a_model_that_does_not_use_the_session(
+    sessions: Settings,
+) -> None:
     conversation = await new_conversation(model="scenario-code", code_execution="on", engine="native")
     await keep(await run(conversation, WRITE))
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
@@ -147,7 +149,7 @@ async def test_kept_file_is_sent_to_a_model_that_does_not_use_the_session(sessio
     assert [part["inlineData"]["mimeType"] for part in sent if "inlineData" in part] == ["text/csv"]
 
 
-async def test_kept_file_is_not_sent_where_results_need_approval(sessions: Settings) -> None:
+async def test_kept_file_is_not_sent_to_the_model_if_results_need_approval(sessions: Settings) -> None:
     sessions.RESULTS_NEED_APPROVAL = True
     conversation = await new_conversation(model="scenario-code", code_execution="on", engine="native")
     await keep(await run(conversation, WRITE))
@@ -156,7 +158,7 @@ async def test_kept_file_is_not_sent_where_results_need_approval(sessions: Setti
     assert "inlineData" not in str(calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before))
 
 
-async def test_file_that_ended_with_the_session_cannot_be_kept(sessions: Settings) -> None:
+async def test_file_cannot_be_kept_after_its_session_has_ended(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, WRITE)
     await end_session(conversation)
@@ -168,7 +170,7 @@ async def test_file_that_ended_with_the_session_cannot_be_kept(sessions: Setting
     assert not await Attachment.objects.aexists()
 
 
-async def test_keeping_a_file_is_refused_with_the_reason(sessions: Settings) -> None:
+async def test_error_says_why_a_file_cannot_be_kept(sessions: Settings) -> None:
     conversation = await new_conversation()
     turn = await run(conversation, f"{WRITE}\nopen('large.bin', 'wb').write(b'\\0' * 2_000_000)")
     with pytest.raises(NotWritten):
@@ -187,7 +189,7 @@ async def test_keeping_a_file_is_refused_with_the_reason(sessions: Settings) -> 
     assert not session.is_busy
 
 
-async def test_archives_and_pictures_can_be_kept(sessions: Settings) -> None:
+async def test_zip_archives_and_images_can_be_kept(sessions: Settings) -> None:
     conversation = await new_conversation()
     code = (
         "import zipfile\nimport matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('p.png')\n"

@@ -95,18 +95,18 @@ async def test_cpu_time_of_code_that_a_cell_leaves_running_is_counted(sessions: 
     await wait_until_awaited(has_counted_a_second)
 
 
-async def test_normal_cell_is_counted_by_the_clock_and_an_idle_session_is_not_counted(sessions: Settings) -> None:
+async def test_duration_of_a_cell_is_counted_and_an_idle_session_is_not(sessions: Settings) -> None:
     conversation = await new_conversation()
     cell_ms = await run(conversation, "import time\ntime.sleep(0.2)\nsum(range(3_000_000))")
     counted = await counted_ms(conversation)
-    # Beside the duration of the cell itself only what its request takes.
+    # The count is the duration of the cell, and the short time that its request takes.
     assert cell_ms - 1 <= counted <= cell_ms + 100
     assert not await count_in_reaper()
     # The kernel counts in clock ticks, and the first pass may find the last one of the cell's request.
     assert await counted_ms(conversation) <= counted + CLOCK_TICK_MS
 
 
-async def test_session_that_uses_cpu_time_after_its_quota_is_ended(
+async def test_session_that_still_uses_cpu_time_when_its_quota_is_used_up_is_ended(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Here, passes follow each other at once.
@@ -127,7 +127,7 @@ async def test_session_that_uses_cpu_time_after_its_quota_is_ended(
     assert (session.state, session.note) == (State.STOPPED, left_running.USED_UP)
 
 
-async def test_use_of_an_idle_session_without_time_left_does_not_end_it(sessions: Settings) -> None:
+async def test_inspecting_a_variable_without_quota_left_does_not_end_the_session(sessions: Settings) -> None:
     sessions.QUOTAS = {**sessions.QUOTAS, "kernel_seconds_per_day": 0.001}
     conversation = await new_conversation()
     await run(conversation, SLOW_TO_DESCRIBE)
@@ -148,7 +148,7 @@ async def test_error_in_counting_one_session_does_not_stop_the_count_of_others(
         await run(conversation, DAEMON_THREAD)
         found.append(await PythonSession.objects.aget(conversation=conversation))
     wrong, right = found
-    # No database can count for such a person.
+    # No database can store such a large user id.
     wrong.owner_id = 2**70
 
     async def counted() -> list[PythonSession]:
@@ -162,7 +162,7 @@ async def test_error_in_counting_one_session_does_not_stop_the_count_of_others(
     assert await wait_until_awaited(counted) == [right]
 
 
-async def test_time_is_counted_when_a_session_ends_before_the_next_pass(sessions: Settings) -> None:
+async def test_time_is_counted_when_a_session_is_ended(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, BURN_FOR_A_MOMENT)
     before = await counted_ms(conversation)

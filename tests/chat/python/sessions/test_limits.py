@@ -44,7 +44,7 @@ def queue(session: PythonSession, *, since_s: float) -> PythonSession:
     return session
 
 
-def test_free_kernel_is_given_at_once() -> None:
+def test_stopped_session_starts_at_once_if_a_kernel_is_free() -> None:
     make_session(), make_session()
     session = make_stopped(generation=4, note="It was idle.")
     assert admit(session.pk) == StartKernel(5)
@@ -55,28 +55,28 @@ def test_free_kernel_is_given_at_once() -> None:
     assert isinstance(admit(session.pk), Wait)
 
 
-def test_running_session_needs_no_kernel() -> None:
+def test_session_that_is_running_gets_no_new_kernel() -> None:
     assert admit(make_session().pk) == AlreadyRunning()
 
 
-def test_start_that_a_dead_process_began_is_taken_over() -> None:
+def test_start_of_a_session_is_repeated_if_the_process_that_began_it_has_died() -> None:
     session = make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1))
     assert admit(session.pk) == StartKernel(2)
 
 
-def test_reason_of_a_failed_start_is_forgotten_at_the_next_one() -> None:
+def test_next_start_clears_the_reason_of_a_failed_start() -> None:
     session = make_stopped(state=State.ERROR, note="The service does not run.")
     assert isinstance(admit(session.pk), StartKernel)
     assert PythonSession.objects.get(pk=session.pk).note == ""
 
 
-def test_kept_session_is_ended_for_another_only_if_no_other_is_unused() -> None:
+def test_session_that_its_owner_keeps_is_not_ended_for_another_if_one_is_unused() -> None:
     make_session(unused_s=100, kept_until=soon()), make_session(unused_s=5)
     used_before = make_session(unused_s=20)
     assert evicted(admit(make_stopped().pk)) == used_before
 
 
-def test_number_of_kept_sessions_is_limited_per_person_and_server() -> None:
+def test_number_of_sessions_that_can_be_kept_is_limited_per_person_and_server() -> None:
     owner = make_user()
     session, second, of_another = make_session(owner), make_session(owner), make_session()
     assert lifetime.keep(session)
@@ -98,7 +98,7 @@ def test_least_recently_used_session_is_ended_for_a_new_one() -> None:
     victim = evicted(admit(session.pk))
     assert victim == oldest
     assert PythonSession.objects.get(pk=oldest.pk).note == limits.EVICTED
-    # Its kernel ends now. Until then nobody else has to give way.
+    # The kernel of that session is being ended. Until it has ended, no other session is ended.
     assert admit(session.pk) == Wait(limits.SERVER_IS_FULL.format(limit=3))
     PythonSession.objects.filter(pk=oldest.pk).update(state=State.STOPPED)
     assert isinstance(admit(session.pk), StartKernel)
@@ -125,13 +125,13 @@ def test_sessions_in_use_are_not_ended_for_a_new_one() -> None:
     assert evicted(admit(session.pk)) == live
 
 
-def test_cell_of_a_dead_process_does_not_protect_its_session() -> None:
+def test_session_can_be_ended_for_another_if_the_process_that_ran_its_cell_has_died() -> None:
     make_session(busy_until=soon()), make_session(busy_until=soon())
     dead = make_session(busy_until=soon(-1))
     assert evicted(admit(make_stopped().pk)) == dead
 
 
-def test_new_session_of_a_person_at_the_limit_ends_one_of_that_person() -> None:
+def test_new_session_of_a_person_at_the_limit_ends_the_least_recently_used_of_that_person() -> None:
     ada = make_user()
     older, newer = make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     make_session(unused_s=300)
@@ -143,7 +143,7 @@ def test_new_session_of_a_person_at_the_limit_ends_one_of_that_person() -> None:
     assert admit(session.pk) == Wait("2 Python sessions run code for you already; one person may have no more at once.")
 
 
-def test_only_one_session_of_a_person_is_ended_even_if_its_kernel_ends_slowly() -> None:
+def test_no_second_session_is_ended_while_the_kernel_of_the_first_is_still_ending() -> None:
     ada = make_user()
     make_session(ada, unused_s=20), make_session(ada, unused_s=10)
     session = make_stopped(ada)
@@ -164,11 +164,11 @@ def test_queue_is_ordered_by_the_persons_kernels_and_then_by_waiting_time() -> N
         for later in reversed(order[position + 1 :]):
             assert isinstance(admit(later.pk), Wait)
         assert isinstance(admit(session.pk), StartKernel)
-        # The kernel ends, so that the next one's turn comes.
+        # The kernel ends, so the next session in the queue can start.
         PythonSession.objects.filter(pk=session.pk).update(state=State.STOPPED, busy_until=None)
 
 
-def test_waiting_session_whose_process_has_died_is_not_in_the_queue() -> None:
+def test_waiting_session_does_not_block_the_queue_if_its_process_has_died() -> None:
     make_session(busy_until=soon()), make_session(busy_until=soon())
     dead = queue(make_stopped(), since_s=100)
     PythonSession.objects.filter(pk=dead.pk).update(busy_until=soon(-1))
@@ -182,7 +182,7 @@ def test_person_at_the_limit_does_not_block_the_queue() -> None:
     assert isinstance(admit(make_stopped().pk), StartKernel)
 
 
-def test_person_with_as_many_waiting_sessions_as_live_turns_may_not_wait_for_more(settings: Settings) -> None:
+def test_person_may_have_at_most_as_many_waiting_sessions_as_live_turns(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada = make_user()
     make_session(ada, busy_until=soon()), make_session(ada, busy_until=soon())
@@ -193,7 +193,7 @@ def test_person_with_as_many_waiting_sessions_as_live_turns_may_not_wait_for_mor
     assert admit(third.pk) == limits.Refuse(refused)
     third.refresh_from_db()
     assert third.queued_at is None
-    # Those that wait ask again, and others are not concerned.
+    # Waiting sessions may ask again, and the limit does not apply to other people.
     assert isinstance(admit(second.pk), Wait)
     assert isinstance(admit(make_stopped().pk), StartKernel)
     leave_queue(first.pk)
@@ -210,7 +210,7 @@ def test_leaving_the_queue_clears_the_lease_of_a_waiting_session() -> None:
     assert (session.queued_at, session.busy_until) == (None, None)
 
 
-def test_session_whose_cell_begins_before_the_stop_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_that_begins_a_cell_just_before_it_would_be_ended_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = [make_session(unused_s=age) for age in (30, 20, 10)]
     begin_stop = rows.begin_stop
 
@@ -224,7 +224,7 @@ def test_session_whose_cell_begins_before_the_stop_is_not_ended(monkeypatch: pyt
 
 
 @pytest.mark.django_db(transaction=True)
-def test_processes_that_ask_at_once_never_exceed_the_limits() -> None:
+def test_simultaneous_starts_never_exceed_the_limits_of_kernels() -> None:
     users: list[User] = [make_user() for _ in range(3)]
     generator = random.Random(5)
     sessions = [make_stopped(generator.choice(users)) for _ in range(10)]

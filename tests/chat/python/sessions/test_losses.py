@@ -53,7 +53,7 @@ async def test_session_of_a_killed_kernel_is_lost_and_others_are_not(sessions: S
     assert not await in_thread(note_losses)
 
 
-async def test_session_whose_code_runs_is_left_to_the_process_that_runs_it(sessions: Settings) -> None:
+async def test_session_that_is_running_code_is_not_marked_as_lost_by_other_processes(sessions: Settings) -> None:
     session = await dead_session()
     await PythonSession.objects.filter(pk=session.pk).aupdate(busy_until=soon())
     assert not await in_thread(note_losses)
@@ -62,7 +62,7 @@ async def test_session_whose_code_runs_is_left_to_the_process_that_runs_it(sessi
     assert session.state == State.RUNNING
 
 
-async def test_kernels_of_a_service_that_does_not_run_are_lost_and_it_is_not_started(
+async def test_sessions_of_a_stopped_kernel_service_are_lost_and_the_service_is_not_started(
     emulated: Settings, tmp_path: Path
 ) -> None:
     with running_service(directory=tmp_path) as service:

@@ -65,12 +65,12 @@ async def test_unused_session_is_ended(sessions: Settings) -> None:
     assert session.note == "The Python session was ended after 15 minutes without use. Its variables are lost."
 
 
-async def test_kept_session_is_not_unused(sessions: Settings) -> None:
+async def test_session_that_its_owner_keeps_is_not_ended_as_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, kept_until=soon()))
     assert not await in_thread(reaper.reap)
 
 
-async def test_session_whose_code_runs_is_not_unused(sessions: Settings) -> None:
+async def test_session_that_is_running_code_is_not_ended_as_unused(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000, busy_until=soon()))
     assert not await in_thread(reaper.reap)
 
@@ -93,7 +93,7 @@ async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(
     async with session_kernel.hold() as held:
         session = held.session
         await held.kernel.execute("x = 1")
-        # The process dies: it waits for the cell no more, and renews its lease no more.
+        # As after the death of the process, nothing waits for the cell, and its lease is not renewed.
         has_begun = asyncio.Event()
         cell = PendingExecution(on_output=lambda output: has_begun.set())
         content = {"code": "print('begun', flush=True)\nwhile True: pass", "silent": False}
@@ -111,7 +111,7 @@ async def test_cell_of_a_dead_process_is_interrupted_and_its_variables_stay(
     await session_kernel.aclose()
 
 
-async def test_start_and_stop_of_dead_processes_are_finished(sessions: Settings) -> None:
+async def test_reaper_finishes_starts_and_stops_that_dead_processes_have_begun(sessions: Settings) -> None:
     session = await kernel_of(await in_thread(make_conversation))
     await PythonSession.objects.filter(pk=session.pk).aupdate(state=State.STOPPING, busy_until=soon(-1))
     starting = await in_thread(lambda: make_session(state=State.STARTING, kernel_id="", busy_until=soon(-1)))
@@ -124,7 +124,7 @@ async def test_start_and_stop_of_dead_processes_are_finished(sessions: Settings)
     assert await state_at_service(session) == ""
 
 
-async def test_kernel_of_a_start_whose_process_died_is_ended(sessions: Settings) -> None:
+async def test_kernel_is_ended_if_the_process_that_was_starting_it_has_died(sessions: Settings) -> None:
     session = await kernel_of(await in_thread(make_conversation))
     await PythonSession.objects.filter(pk=session.pk).aupdate(state=State.STARTING, busy_until=soon(-1))
     await in_thread(reaper.reap)
@@ -133,7 +133,7 @@ async def test_kernel_of_a_start_whose_process_died_is_ended(sessions: Settings)
     assert (session.state, session.note, session.kernel_id) == (State.STOPPED, START_FAILED, "")
 
 
-async def test_only_one_of_two_reapers_claims_the_work(sessions: Settings) -> None:
+async def test_only_one_of_two_reapers_claims_an_unused_session(sessions: Settings) -> None:
     await in_thread(lambda: make_session(unused_s=10_000))
     assert await in_thread(reaper.claim_work)
     assert not await in_thread(reaper.claim_work)
@@ -149,7 +149,7 @@ async def test_reaper_stops_sessions_of_a_kernel_service_that_was_replaced(sessi
     assert abandoned.note == OTHER_PLACE
 
 
-async def test_service_that_does_not_run_is_not_started(sessions: Settings, tmp_path: Path) -> None:
+async def test_reaper_does_not_start_a_stopped_kernel_service(sessions: Settings, tmp_path: Path) -> None:
     sessions.KERNEL_SERVICE_DIR = tmp_path
     session = await in_thread(lambda: make_session(unused_s=10_000))
     await in_thread(reaper.reap)
@@ -181,7 +181,7 @@ async def test_reaper_ignores_expired_leases_just_after_an_outage_of_the_databas
     assert abandoned.state == State.STOPPED
 
 
-async def test_session_that_this_process_holds_is_not_abandoned(sessions: Settings) -> None:
+async def test_reaper_leaves_a_session_alone_while_this_process_renews_its_lease(sessions: Settings) -> None:
     session = await in_thread(lambda: make_session(busy_until=soon(-1)))
     with renewed_lease(session.pk, session.generation):
         assert not await in_thread(reaper.claim_work)
@@ -211,7 +211,7 @@ async def test_reaper_ends_other_kernels_if_one_cannot_be_ended(
     assert (first.state, second.state) == (State.STOPPING, State.STOPPED)
 
 
-async def test_one_pass_claims_only_as_many_kernels_as_it_ends_at_once(
+async def test_one_pass_of_the_reaper_claims_at_most_as_many_sessions_as_the_batch_limit(
     sessions: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reaper, "BATCH_LIMIT", 1)

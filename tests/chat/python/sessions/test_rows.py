@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("before", "after"), [*product(State, State)])
-def test_state_changes_only_as_the_table_allows(before: State, after: State) -> None:
+def test_state_changes_only_as_the_table_of_transitions_allows(before: State, after: State) -> None:
     session = make_session(state=before)
     is_allowed = after in PythonSession.TRANSITIONS[before]
     assert PythonSession.objects.filter(pk=session.pk).change_state(after) == is_allowed
@@ -28,12 +28,12 @@ def test_state_changes_only_as_the_table_allows(before: State, after: State) -> 
     assert session.state == (after if is_allowed else before)
 
 
-def test_table_of_transitions_has_every_state() -> None:
+def test_transitions_are_defined_for_every_state() -> None:
     assert set(PythonSession.TRANSITIONS) == set(State)
     assert {state for states in PythonSession.TRANSITIONS.values() for state in states} == set(State)
 
 
-def test_running_session_has_a_kernel() -> None:
+def test_database_rejects_a_running_session_without_a_kernel() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         make_session(kernel_id="")
 
@@ -56,7 +56,7 @@ def test_session_outlives_its_conversation_and_its_owner() -> None:
     assert (session.conversation_id, session.owner_id, session.state) == (None, None, State.RUNNING)
 
 
-def test_one_cell_runs_at_a_time() -> None:
+def test_only_one_cell_of_a_session_runs_at_a_time() -> None:
     session = make_session()
     assert session.conversation
     message = make_model_message(session.conversation)
@@ -70,13 +70,13 @@ def test_one_cell_runs_at_a_time() -> None:
     assert rows.begin_cell(session.pk, 1, None)
 
 
-def test_lease_of_a_dead_process_can_be_taken() -> None:
+def test_cell_can_begin_after_the_lease_of_a_dead_process_has_expired() -> None:
     session = make_session(busy_until=soon(-1))
     assert rows.begin_cell(session.pk, 1, None)
     assert PythonSession.objects.filter(pk=session.pk, busy_until__gt=Now()).exists()
 
 
-def test_messages_of_a_session_are_in_the_order_of_their_last_code() -> None:
+def test_messages_of_a_session_are_ordered_by_when_their_code_last_ran() -> None:
     session = make_session()
     assert session.conversation
     first, second = make_model_message(session.conversation), make_model_message(session.conversation)
@@ -87,12 +87,12 @@ def test_messages_of_a_session_are_in_the_order_of_their_last_code() -> None:
     assert session.message_ids == [str(second.pk), str(first.pk)]
 
 
-def test_message_that_does_not_exist_any_more_does_not_stop_a_cell() -> None:
+def test_cell_can_begin_if_its_message_has_been_deleted() -> None:
     session = make_session()
     assert rows.begin_cell(session.pk, 1, uuid.uuid4())
 
 
-def test_writes_for_an_earlier_kernel_do_not_change_the_session() -> None:
+def test_writes_with_an_earlier_generation_do_not_change_the_session() -> None:
     session = make_session(generation=2)
     assert not rows.begin_cell(session.pk, 1, None)
     assert not rows.renew_lease(session.pk, 1)
@@ -112,18 +112,18 @@ def test_loss_of_a_kernel_clears_the_stored_contents() -> None:
     assert (session.variables, session.files, session.execution_count, session.busy_until) == ([], [], 0, None)
 
 
-def test_lease_of_a_start_is_renewed() -> None:
+def test_lease_of_a_starting_session_is_renewed() -> None:
     session = make_stopped(state=State.STARTING, busy_until=soon(-1))
     assert rows.renew_lease(session.pk, 0)
     session.refresh_from_db()
     assert session.busy_until > soon(0)
 
 
-def test_lease_that_was_given_back_is_not_renewed() -> None:
+def test_lease_of_a_session_that_is_not_busy_is_not_renewed() -> None:
     assert not rows.renew_lease(make_session().pk, 1)
 
 
-def test_start_can_be_ended_once_its_process_has_died() -> None:
+def test_start_is_taken_over_only_after_the_lease_of_its_process_has_expired() -> None:
     session = make_stopped(state=State.STARTING, generation=1, busy_until=soon())
     assert rows.note_created(session.pk, 1, kernel_id="k", place="http://127.0.0.1:1")
     assert not rows.take_over_stop(session.pk, 1, "It was not started.")
@@ -161,7 +161,7 @@ def test_abandoning_the_cell_of_a_message_ends_its_lease() -> None:
     assert rows.begin_cell(session.pk, 1, None)
 
 
-def test_start_is_stored_only_for_the_current_generation() -> None:
+def test_started_kernel_is_stored_only_for_the_current_generation() -> None:
     session = make_stopped(state=State.STARTING, generation=3)
     assert not rows.note_started(session.pk, 2, kernel_id="k", place="http://127.0.0.1:1")
     assert rows.note_started(session.pk, 3, kernel_id="k", place="http://127.0.0.1:1")

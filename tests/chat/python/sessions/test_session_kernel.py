@@ -81,7 +81,7 @@ async def session_of(conversation: Conversation) -> PythonSession:
     return await PythonSession.objects.aget(conversation=conversation)
 
 
-async def test_second_process_reaches_the_same_kernel(sessions: Settings) -> None:
+async def test_second_process_runs_code_in_the_same_kernel(sessions: Settings) -> None:
     conversation = await new_conversation()
     await run(conversation, "x = 41")
     result = await in_another_process(run(conversation, "x += 1\nprint(x)"))
@@ -141,7 +141,7 @@ async def test_code_that_waits_too_long_for_other_code_is_refused_with_the_reaso
         await run(conversation, "1")
 
 
-async def test_note_and_error_say_that_all_sessions_of_the_server_are_in_use(sessions: Settings) -> None:
+async def test_waiting_for_a_kernel_too_long_fails_and_says_that_all_sessions_are_in_use(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT, sessions.KERNEL_WAIT_LIMIT_S = 1, 0.3
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()
@@ -185,7 +185,7 @@ async def test_waiting_process_starts_as_soon_as_a_kernel_is_free(sessions: Sett
     await slow
 
 
-async def test_cancelled_waiting_leaves_the_queue(sessions: Settings) -> None:
+async def test_cancelled_run_is_removed_from_the_queue(sessions: Settings) -> None:
     sessions.KERNELS_LIMIT = 1
     await database_sync_to_async(make_session)(busy_until=soon())
     conversation = await new_conversation()
@@ -200,7 +200,7 @@ async def test_cancelled_waiting_leaves_the_queue(sessions: Settings) -> None:
     assert not await is_queued()
 
 
-async def test_functions_that_need_no_kernel_start_none(sessions: Settings) -> None:
+async def test_hold_without_permission_to_start_raises_not_running(sessions: Settings) -> None:
     conversation = await new_conversation()
     session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
     with pytest.raises(NotRunning):
@@ -209,7 +209,7 @@ async def test_functions_that_need_no_kernel_start_none(sessions: Settings) -> N
 
 
 @pytest.mark.parametrize("state", [State.STARTING, State.STOPPING])
-async def test_kernel_that_a_dead_process_left_is_ended_before_the_next_one(sessions: Settings, state: State) -> None:
+async def test_kernel_of_a_dead_process_is_ended_before_a_new_one_starts(sessions: Settings, state: State) -> None:
     conversation = await new_conversation()
     await run(conversation, "x = 1")
     left = await session_of(conversation)
@@ -249,7 +249,7 @@ async def test_code_that_cannot_be_interrupted_ends_its_kernel_when_it_is_cancel
     assert "variables are lost" in session.note
 
 
-async def test_messages_whose_code_ran_are_kept(sessions: Settings) -> None:
+async def test_session_stores_the_ids_of_messages_whose_code_it_has_run(sessions: Settings) -> None:
     message = await database_sync_to_async(lambda: make_model_message(make_conversation(make_user())))()
     conversation = await Conversation.objects.aget(pk=message.conversation_id)
     await run(conversation, "x = 1", message_id=message.pk)

@@ -26,11 +26,11 @@ BOOK = TableReading(format="Excel", reading={"sheet": "Sales"}, candidates={"she
         ("a.feather", TableReading(), ""),
     ],
 )
-def test_each_format_has_its_controls(name: str, reading: TableReading, keys: str) -> None:
+def test_each_file_format_has_its_own_controls(name: str, reading: TableReading, keys: str) -> None:
     assert [control.key for control in controls_of(name, reading, {})] == keys.split()
 
 
-def test_options_begin_with_the_detected_value_and_mark_the_chosen_one() -> None:
+def test_options_begin_with_the_detected_value_and_the_chosen_one_is_marked() -> None:
     sheet = controls_of("a.xlsx", BOOK, {})[0]
     assert [option.label for option in sheet.options] == ["Sales (automatic)", "Sales", "Costs"]
     chosen = controls_of(
@@ -43,7 +43,7 @@ def test_options_begin_with_the_detected_value_and_mark_the_chosen_one() -> None
     ]
 
 
-def test_form_fields_are_parsed_to_choices() -> None:
+def test_form_fields_are_parsed_to_choices_and_an_invalid_number_is_refused() -> None:
     form = {
         "delimiter": "\t",
         "header_rows": "0",
@@ -57,7 +57,7 @@ def test_form_fields_are_parsed_to_choices() -> None:
         choices_from_form({"header_rows": "many"})
 
 
-def test_sheet_that_was_not_read_is_refused() -> None:
+def test_chosen_sheet_that_has_no_readable_table_is_refused() -> None:
     check_effect({"sheet": "sales"}, BOOK)
     with pytest.raises(InvalidChoice, match="no sheet “Nowhere”"):
         check_effect({"sheet": "Nowhere"}, BOOK)

@@ -46,7 +46,7 @@ async def test_upload_starts_the_reading_of_a_table(table_kernels: Settings, pat
     assert response.status_code == 201
     attachment = await Attachment.objects.aget()
     assert await is_running(attachment.pk)
-    # The next question finds it.
+    # The next question waits for this reading and gets its result.
     readings = await reading_for_turn([attachment], 60)
     assert readings[attachment.pk].row_count == 2
     assert await AttachmentPreview.objects.filter(attachment=attachment).acount() == 1
@@ -102,7 +102,7 @@ async def test_turn_goes_on_without_a_reading_that_exceeds_the_time_limit(monkey
     await join(table)
 
 
-async def test_number_of_waiting_readings_is_limited_and_all_end_with_the_process(
+async def test_number_of_waiting_readings_is_limited_and_all_are_cancelled_when_the_process_ends(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
@@ -129,7 +129,7 @@ async def test_number_of_waiting_readings_is_limited_and_all_end_with_the_proces
     assert {type(one) for one in results} == {asyncio.CancelledError}
 
 
-async def test_reading_that_began_before_a_choice_does_not_replace_its_result(table_kernels: Settings) -> None:
+async def test_reading_that_began_before_a_choice_does_not_overwrite_the_choice(table_kernels: Settings) -> None:
     attachment = await make_table()
     automatic = await join(attachment)
     assert automatic

@@ -44,7 +44,7 @@ def preview_of(data: bytes) -> TableReading:
 
 
 @pytest.mark.parametrize("data", TABLES)
-def test_questions_fit_the_columns_and_the_demo_model_plans_their_answers(data: bytes) -> None:
+def test_suggested_questions_fit_the_columns_and_the_demo_model_can_answer_them(data: bytes) -> None:
     questions = suggest_questions(preview_of(data))
     assert questions == TABLES[data]
     file = AttachedFile("table.csv", "text/csv", data, is_new=True)
@@ -56,11 +56,11 @@ def test_questions_fit_the_columns_and_the_demo_model_plans_their_answers(data: 
             assert not isinstance(plan, str), question
 
 
-def test_table_that_no_code_reads_has_no_question() -> None:
+def test_table_without_code_that_reads_it_has_no_suggested_question() -> None:
     assert suggest_questions(replace(preview_of(b"a,b\n1,2\n3,5\n"), code="")) == []
 
 
-def test_table_without_rows_has_no_question_and_quotes_in_names_do_not_end_them() -> None:
+def test_table_without_rows_has_no_question_and_quotes_in_column_names_are_replaced() -> None:
     assert suggest_questions(preview_of(b"a,b\n")) == []
     [question, _] = suggest_questions(preview_of(b'"5"" disk"\n1\n2\n4\n'))
     assert question == 'Show the distribution of "5\' disk"'

@@ -47,7 +47,7 @@ async def preview(client: AsyncClient, attachment: Attachment) -> HttpResponse:
     return response
 
 
-async def test_preview_is_made_once_and_escapes_the_file(
+async def test_preview_is_read_once_and_shows_names_of_columns_escaped(
     table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, attachment = await upload()
@@ -105,7 +105,7 @@ async def test_preview_is_made_once_and_escapes_the_file(
         ),
     ],
 )
-async def test_notes_say_how_the_text_was_read(
+async def test_preview_says_how_the_encoding_and_the_delimiter_were_detected(
     table_kernels: Settings, name: str, data: bytes, size: str, notes: list[str]
 ) -> None:
     client, attachment = await upload(name, data)
@@ -116,14 +116,14 @@ async def test_notes_say_how_the_text_was_read(
     assert re.findall("<li.*?>(.*?)</li>", html)[: len(notes)] == notes
 
 
-async def test_file_that_is_no_table_gives_a_sentence_that_is_stored(table_kernels: Settings) -> None:
+async def test_error_about_a_file_that_is_no_table_is_stored(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", b"hello")
     html = (await preview(client, attachment)).content.decode()
     assert "This file could not be read as a table: its name ends in .xlsx, but its content" in html
     assert await AttachmentPreview.objects.acount() == 1
 
 
-async def test_file_of_another_user_does_not_exist(table_kernels: Settings) -> None:
+async def test_preview_of_another_users_file_returns_404(table_kernels: Settings) -> None:
     _, attachment = await upload()
     stranger, _ = await upload()
     assert (await preview(stranger, attachment)).status_code == 404
@@ -145,7 +145,7 @@ async def test_preview_is_empty_without_kernels_and_for_files_that_are_not_table
     await close_client()
 
 
-async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
+async def test_error_about_a_kernel_that_ended_is_not_stored(
     table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def end(self: KernelClient, name: str, choices: Choices, *, limit_s: float) -> None:
@@ -157,7 +157,7 @@ async def test_kernel_that_ends_gives_a_sentence_that_is_not_stored(
     assert await AttachmentPreview.objects.acount() == 0
 
 
-async def test_one_file_of_a_person_and_two_of_all_people_are_read_at_once(
+async def test_number_of_simultaneous_readings_is_limited(
     table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[JupyterClient] = []
@@ -185,7 +185,9 @@ async def test_one_file_of_a_person_and_two_of_all_people_are_read_at_once(
     assert len(begun) == 4
 
 
-def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_holds_no_database_connection_while_a_kernel_reads_the_table(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     attachment = make_attachment(make_user(), name="sales.csv", data=CSV)
     connections: list[object] = []
 
@@ -197,7 +199,7 @@ def test_request_holds_no_connection_while_a_kernel_works(settings: Settings, mo
     assert connections == [None]
 
 
-def test_only_text_files_are_checked_for_prose_and_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_txt_files_are_checked_for_prose_and_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def note_name(attachment: Attachment) -> FileForKernel:
@@ -214,7 +216,9 @@ def test_only_text_files_are_checked_for_prose_and_only_once(monkeypatch: pytest
     assert read == ["notes.txt"]
 
 
-async def test_too_many_requests_are_refused(table_kernels: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_preview_requests_are_refused_with_429(
+    table_kernels: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live_readings, "PREVIEWS_PER_MINUTE", 0)
     client, attachment = await upload()
     path = f"/attachments/{attachment.pk}/preview/"
@@ -229,7 +233,9 @@ async def choose(client: AsyncClient, attachment: Attachment, **form: str) -> Ht
     return response
 
 
-async def test_controls_change_how_the_table_is_read_and_go_back(table_kernels: Settings) -> None:
+async def test_person_can_change_how_a_table_is_read_and_return_to_the_automatic_choice(
+    table_kernels: Settings,
+) -> None:
     client, attachment = await upload("prodazhi.csv", "Город;Продажи\nКазань;500\n".encode("cp1251"))
     first = (await preview(client, attachment)).content.decode()
     options = re.search('name="encoding".*?</select>', first)

@@ -23,7 +23,7 @@ LIMIT_S = 120.0
         ({"code": "1", "timeout_s": 10**9}, LIMIT_S),
     ],
 )
-def test_requested_time_limit_is_at_most_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:
+def test_requested_time_limit_is_reduced_to_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:
     assert read_run_arguments(arguments, LIMIT_S) == RunArguments("1", limit_s)
 
 
@@ -45,7 +45,9 @@ def test_default_time_limit_is_at_most_that_of_the_server() -> None:
         ({"code": "1", "language": "r"}, "Unknown arguments: “language”. Known: code, timeout_s."),
     ],
 )
-def test_error_is_a_sentence_for_the_model(arguments: dict[str, JSON], sentence: str) -> None:
+def test_invalid_arguments_of_run_python_give_the_model_an_error_sentence(
+    arguments: dict[str, JSON], sentence: str
+) -> None:
     with pytest.raises(ToolFailed) as caught:
         read_run_arguments(arguments, LIMIT_S)
     assert sentence in str(caught.value)
@@ -53,13 +55,13 @@ def test_error_is_a_sentence_for_the_model(arguments: dict[str, JSON], sentence:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"name": ""}, {"name": 1}, {"name": "a.b"}, {"name": "x", "deep": True}])
-def test_name_of_a_variable_is_checked(arguments: dict[str, JSON]) -> None:
+def test_invalid_variable_name_is_refused(arguments: dict[str, JSON]) -> None:
     with pytest.raises(ToolFailed):
         read_variable_name(arguments)
     assert read_variable_name({"name": "größe"}) == "größe"
 
 
-def test_functions_have_the_names_and_parameters_that_stored_calls_have() -> None:
+def test_functions_still_have_the_names_and_parameters_of_stored_calls() -> None:
     known = {function.name: function.parameters.get("properties", {}) for function in declarations(LIMIT_S)}
     parameters = {name: [*properties] for name, properties in known.items() if isinstance(properties, dict)}
     assert parameters == {

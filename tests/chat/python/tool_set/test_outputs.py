@@ -49,7 +49,7 @@ IMAGE = ImageOutput("image/png", png(1))
 TABLE = DisplayOutput({"text/html": "<table>", "text/plain": "a table"})
 
 
-def test_neighbouring_texts_are_one_part() -> None:
+def test_adjacent_texts_are_joined_to_one_part() -> None:
     parts = OutputParts()
     for output in (printed("1\n"), TextOutput("stderr", "2\n"), IMAGE, TABLE, printed("3")):
         parts.add(output)
@@ -64,7 +64,7 @@ def test_neighbouring_texts_are_one_part() -> None:
     assert parts.final_result(OUTCOME_OK) == ended("1\n2\n3")
 
 
-def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
+def test_final_result_repeats_all_text_that_was_taken_before() -> None:
     parts = OutputParts()
     parts.add(printed("before "))
     parts.add(IMAGE)
@@ -75,7 +75,7 @@ def test_final_result_repeats_all_text_wherever_it_was_taken() -> None:
     assert parts.final_result(OUTCOME_OK) == ended("before ab")
 
 
-def test_graph_count_includes_graphs_that_were_taken() -> None:
+def test_graph_count_includes_graphs_that_were_taken_before() -> None:
     reader, parts = OutputReader(), OutputParts()
     for kind, content in (
         ("stream", {"text": "\r1 %"}),
@@ -88,7 +88,7 @@ def test_graph_count_includes_graphs_that_were_taken() -> None:
     assert parts.graph_count == 1
 
 
-def test_final_result_without_output_has_no_text() -> None:
+def test_final_result_of_code_that_printed_nothing_has_no_text() -> None:
     parts = OutputParts()
     assert parts.final_result(OUTCOME_OK) == ended(None)
     parts.add(IMAGE)
@@ -106,7 +106,7 @@ def test_errors_and_notes_are_on_separate_lines() -> None:
     ]
 
 
-async def test_waiting_ends_with_an_output_and_with_a_wake_up() -> None:
+async def test_wait_ends_when_an_output_is_added_or_wake_is_called() -> None:
     parts = OutputParts()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
@@ -126,7 +126,7 @@ OUTPUTS = st.one_of(
 
 
 @given(outputs=st.lists(OUTPUTS, max_size=12), data=st.data())
-def test_assembled_parts_do_not_depend_on_when_outputs_are_taken(outputs: list[Output], data: st.DataObject) -> None:
+def test_final_parts_do_not_depend_on_when_outputs_are_taken(outputs: list[Output], data: st.DataObject) -> None:
     def assemble(*, is_taken_often: bool) -> list[Part]:
         parts = OutputParts()
         assembler = Assembler(is_code_offered=True, new_id=lambda: "id")
@@ -180,7 +180,7 @@ MESSAGES = st.lists(
 
 
 @given(messages=MESSAGES, data=st.data())
-def test_parts_are_what_the_code_shows_at_its_end_whenever_its_outputs_are_taken(
+def test_final_parts_contain_only_outputs_that_were_not_cleared_or_replaced(
     messages: list[tuple[str, dict[str, object]]], data: st.DataObject
 ) -> None:
     reader, parts = OutputReader(), OutputParts()

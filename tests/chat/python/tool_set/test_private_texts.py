@@ -16,7 +16,7 @@ RESULT: JSONObject = {
 }
 
 
-def test_texts_of_code_are_filtered_and_words_and_numbers_of_the_server_stay() -> None:
+def test_only_texts_that_code_produced_are_filtered_and_not_those_of_the_server() -> None:
     texts = private_texts(RESULT)
     assert texts == ["Bergen", "Bergen.txt", "t: 3 rows"]
     filtered = with_texts(RESULT, ["[text 1]", "[text 1].txt", "t: 3 rows"])
@@ -26,5 +26,5 @@ def test_texts_of_code_are_filtered_and_words_and_numbers_of_the_server_stay() -
     assert private_texts({"error": "There is no Python session."}) == []
 
 
-def test_text_that_could_not_be_filtered_is_withheld_with_a_sentence() -> None:
+def test_sentence_replaces_a_text_that_could_not_be_filtered() -> None:
     assert with_texts({"output": "Bergen"}, [WITHHELD]) == {"output": NOT_FILTERED}

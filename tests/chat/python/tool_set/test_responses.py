@@ -14,7 +14,7 @@ def result(text: str, *, status: ExecutionStatus = ExecutionStatus.OK, is_trunca
     return CellResult(Execution(status, (TextOutput("stdout", text),), 0.1, is_truncated), ())
 
 
-def test_response_has_the_output_the_graphs_and_the_new_files() -> None:
+def test_response_to_the_model_has_the_output_the_number_of_graphs_and_the_new_files() -> None:
     file = WrittenFile("out.csv", 5, "2026-01-31T12:00:00+00:00", is_new=True)
     cell = CellResult(result("42\n").execution, ("It was restarted.",), (file,))
     assert cell_response(cell, 2) == {
@@ -58,7 +58,7 @@ def test_error_at_the_end_of_a_long_output_reaches_the_model() -> None:
     assert "more than is kept" in str(response["note"])
 
 
-def test_number_of_files_is_bounded() -> None:
+def test_response_lists_at_most_50_files_and_says_how_many_were_left_out() -> None:
     files = tuple(WrittenFile(f"{number}.csv", 1, "", is_new=True) for number in range(60))
     response = cell_response(CellResult(result("").execution, (), files), 0)
     assert isinstance(response["files"], list)
@@ -66,7 +66,7 @@ def test_number_of_files_is_bounded() -> None:
     assert "10 more files were written" in str(response["note"])
 
 
-def test_lists_are_cut_to_a_number_of_characters() -> None:
+def test_list_is_cut_to_a_maximum_number_of_characters() -> None:
     items: list[JSONObject] = [{"name": "x" * 96} for _ in range(10)]
     fitting, left_out = fitting_items(items, limit_chars=550)
     assert (len(fitting), left_out) == (5, 5)

@@ -43,7 +43,7 @@ def state_in(text: str) -> dict[str, Any]:
     return state
 
 
-def test_text_describes_variables_files_and_count() -> None:
+def test_state_text_describes_variables_files_and_execution_count() -> None:
     text = running_state_text(
         [variable("df", "a  b", "DataFrame", [3, 2]), variable("n")], [{"name": "out.csv", "size_bytes": 5}], 7
     )
@@ -58,20 +58,20 @@ def test_text_describes_variables_files_and_count() -> None:
     }
 
 
-def test_state_text_begins_with_the_sentences_of_the_server() -> None:
+def test_state_text_begins_with_the_notices_of_the_server() -> None:
     text = running_state_text([], [], 0, labels=["a.csv"], sentences=["", "It was\nrestarted."])
     lines = text.splitlines()
     assert lines[:3] == ["It was restarted.", FILES_TO_COME, '{"files":[{"name":"a.csv"}]}']
     assert lines[3] == INTRODUCTION
 
 
-def test_state_text_without_a_kernel_lists_the_files_that_will_be_there() -> None:
+def test_state_text_without_a_kernel_lists_the_files_that_a_kernel_will_get() -> None:
     text = stopped_state_text(labels=["a.csv"], sentences=["It was ended."])
     assert text.splitlines() == ["It was ended.", NO_SESSION, FILES_TO_COME, '{"files":[{"name":"a.csv"}]}']
     assert stopped_state_text() == NO_SESSION
 
 
-def test_hostile_values_stay_one_line_of_data() -> None:
+def test_hostile_values_stay_json_data_on_one_line() -> None:
     for value in HOSTILE:
         text = running_state_text(
             [variable(value, value, value)], [{"name": value, "size_bytes": 1}], 1, labels=[value]
@@ -93,7 +93,7 @@ def assert_plain(line: str) -> None:
 
 
 @given(text=st.text(st.characters(codec=None), max_size=200))
-def test_any_text_is_encoded_as_plain_json(text: str) -> None:
+def test_any_text_is_encoded_as_json_without_control_or_invisible_characters(text: str) -> None:
     line = encode_data({"preview": text})
     assert_plain(line)
     assert json.loads(line)["preview"] == text
@@ -104,7 +104,9 @@ def test_any_text_is_encoded_as_plain_json(text: str) -> None:
     previews=st.text(max_size=3_000),
     notes=st.lists(st.text(max_size=2_000), max_size=3),
 )
-def test_text_is_bounded_and_says_what_is_left_out(names: list[str], previews: str, notes: list[str]) -> None:
+def test_state_text_is_limited_and_says_how_many_items_are_left_out(
+    names: list[str], previews: str, notes: list[str]
+) -> None:
     variables = [variable(name, previews, previews, [1] * 8) for name in names]
     files: list[JSONObject] = [{"name": name, "size_bytes": 10**12} for name in names]
     text = running_state_text(variables, files, 10**6, labels=names, sentences=notes)

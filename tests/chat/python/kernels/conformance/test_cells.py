@@ -39,7 +39,7 @@ def displays(outputs: tuple[Output, ...]) -> list[DisplayOutput]:
     return [output for output in outputs if isinstance(output, DisplayOutput)]
 
 
-async def test_text_and_value_of_the_last_expression_are_outputs(kernel: KernelClient) -> None:
+async def test_outputs_contain_printed_text_and_the_value_of_the_last_expression(kernel: KernelClient) -> None:
     execution = await kernel.execute("import sys\nprint('a')\nprint('b', file=sys.stderr)\n40 + 2")
     assert execution.status is ExecutionStatus.OK
     assert sorted(execution.text.split()) == ["42", "a", "b"]
@@ -53,7 +53,7 @@ async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
     assert (await kernel.execute("print(value * 2)")).text == "42\n"
 
 
-async def test_silent_cell_keeps_its_variables_and_has_no_output(kernel: KernelClient) -> None:
+async def test_cell_executed_as_silent_sets_its_variables_and_has_no_output(kernel: KernelClient) -> None:
     execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
     assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
     assert (await kernel.execute("print(silent_value)")).text == "1\n"
@@ -70,7 +70,7 @@ async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> 
     assert (await kernel.execute("print('after')")).text == "after\n"
 
 
-async def test_cell_that_is_not_python_fails(kernel: KernelClient) -> None:
+async def test_cell_with_a_syntax_error_fails(kernel: KernelClient) -> None:
     execution = await kernel.execute("for")
     assert execution.status is ExecutionStatus.FAILED
     assert "SyntaxError" in execution.text
@@ -79,7 +79,7 @@ async def test_cell_that_is_not_python_fails(kernel: KernelClient) -> None:
 NOT_HERE = "ipykernel/", "IPython/", "site-packages"
 
 
-async def test_help_and_warnings_are_output_without_paths(kernel: KernelClient) -> None:
+async def test_output_of_help_and_of_warnings_contains_no_paths(kernel: KernelClient) -> None:
     execution = await kernel.execute("import warnings\nwarnings.warn('careful')\nlen?", limit_s=LONG_S)
     assert re.search(r"^Cell In\[\d+\], line 2: UserWarning: careful$", execution.text, re.MULTILINE)
     assert "Return the number of items in a container." in execution.text
@@ -96,7 +96,7 @@ async def test_help_and_warnings_are_output_without_paths(kernel: KernelClient) 
         ("import asyncio\nasyncio.run(asyncio.sleep(0))", "write `await main()`"),
     ],
 )
-async def test_code_that_waits_for_a_person_or_a_loop_ends_with_a_sentence(
+async def test_input_debuggers_and_asyncio_run_fail_with_an_error_that_says_why(
     kernel: KernelClient, code: str, words: str
 ) -> None:
     execution = await kernel.execute(code, limit_s=LONG_S)
@@ -108,14 +108,14 @@ async def test_code_that_waits_for_a_person_or_a_loop_ends_with_a_sentence(
 
 
 @pytest.mark.parametrize("code", ["exit()", "quit()", "exit(0)", "import sys\nsys.exit()", "raise SystemExit(0)"])
-async def test_exit_ends_its_cell_without_an_error(kernel: KernelClient, code: str) -> None:
+async def test_exit_with_no_status_or_status_0_ends_the_cell_without_an_error(kernel: KernelClient, code: str) -> None:
     execution = await kernel.execute(f"print('before')\n{code}")
     assert (execution.status, execution.text) == (ExecutionStatus.OK, "before\n")
     assert (await kernel.execute("print('alive')")).text == "alive\n"
 
 
 @pytest.mark.parametrize(("argument", "said"), [("3", "3"), ("'too few rows'", "too few rows")])
-async def test_cell_that_exits_with_a_status_or_message_fails_and_its_output_shows_it(
+async def test_sys_exit_with_a_status_or_message_fails_the_cell_and_the_output_shows_the_argument(
     kernel: KernelClient, argument: str, said: str
 ) -> None:
     execution = await kernel.execute(f"import sys\nsys.exit({argument})")
@@ -123,7 +123,7 @@ async def test_cell_that_exits_with_a_status_or_message_fails_and_its_output_sho
     assert (await kernel.execute("print('alive')")).text == "alive\n"
 
 
-async def test_tracebacks_are_short_and_name_no_path_of_the_machine(kernel: KernelClient) -> None:
+async def test_tracebacks_are_short_and_contain_no_path_of_the_server(kernel: KernelClient) -> None:
     code = "import json\ndef parse(text):\n    return json.loads(text)\nparse('{')"
     text = (await kernel.execute(code)).text
     assert text.index("parse('{')") < text.index('File "json/__init__.py"')
@@ -140,7 +140,9 @@ async def test_tracebacks_are_short_and_name_no_path_of_the_machine(kernel: Kern
 
 
 @pytest.mark.parametrize("code", ["%pip install nothing-here", "!pip install -q nothing-here", "import nothing_here"])
-async def test_missing_package_is_explained(kernel: KernelClient, code: str) -> None:
+async def test_error_for_a_missing_package_says_that_packages_cannot_be_installed(
+    kernel: KernelClient, code: str
+) -> None:
     if (await kernel.execute("import os\nprint('PLOTLINE_KERNEL' in os.environ)")).text != "True\n":
         pytest.skip("the operator of another server decides what is installed")
     execution = await kernel.execute(code)
@@ -152,7 +154,7 @@ async def test_missing_package_is_explained(kernel: KernelClient, code: str) -> 
     assert "There is no internet here." in lookup.text.splitlines()[-1]
 
 
-async def test_plot_is_a_png(kernel: KernelClient) -> None:
+async def test_shown_plot_is_an_output_in_png_format(kernel: KernelClient) -> None:
     execution = await kernel.execute(DRAW.format(values=[1, 2]) + "plt.show()", limit_s=LONG_S)
     (graph,) = images(execution.outputs)
     assert graph.mime_type == "image/png"
@@ -176,7 +178,7 @@ async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelC
     assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
-async def test_saved_figure_that_looks_different_from_a_shown_one_is_a_graph(kernel: KernelClient) -> None:
+async def test_saved_figure_becomes_another_graph_if_it_looks_different_from_a_shown_one(kernel: KernelClient) -> None:
     new = "plt.figure(figsize=(1, 1)); "
     code = f"""import matplotlib.pyplot as plt
 {new}plt.plot([1, 2]); plt.show()
@@ -189,7 +191,7 @@ async def test_saved_figure_that_looks_different_from_a_shown_one_is_a_graph(ker
     assert len(images(execution.outputs)) == 4
 
 
-async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) -> None:
+async def test_output_of_a_data_frame_has_an_html_form_and_a_text_form(kernel: KernelClient) -> None:
     code = "import pandas as pd\ntable = pd.DataFrame({'a': [1, 2]})\ntable"
     execution = await kernel.execute(code, limit_s=LONG_S)
     (table,) = displays(execution.outputs)
@@ -198,7 +200,7 @@ async def test_table_is_a_bundle_with_its_html_and_text(kernel: KernelClient) ->
     assert execution.text.split() == ["a", "0", "1", "1", "2"]
 
 
-async def test_series_is_a_table_and_a_table_of_moderate_size_is_whole(kernel: KernelClient) -> None:
+async def test_series_is_shown_as_a_table_and_a_table_with_900_rows_shows_all_of_them(kernel: KernelClient) -> None:
     code = "import pandas as pd\npd.Series([5, 6], index=['x', 'y'], name='n')"
     (series,) = displays((await kernel.execute(code, limit_s=LONG_S)).outputs)
     assert ["x", "5"] in [re.findall(r">(\w+)<", row) for row in str(series.bundle["text/html"]).split("<tr>")]
@@ -237,7 +239,9 @@ HTML('<h3>Result</h3><img src="data:image/png;base64,' + base64.b64encode(buffer
 """
 
 
-async def test_media_are_images_and_files_and_their_displays_have_a_text(kernel: KernelClient) -> None:
+async def test_animations_sounds_and_web_pages_are_replaced_by_a_text_and_an_image_or_file(
+    kernel: KernelClient,
+) -> None:
     execution = await kernel.execute(MEDIA, limit_s=LONG_S)
     assert [image.mime_type for image in images(execution.outputs)] == ["image/gif", "image/png", "image/png"]
     (sound,) = [output for output in execution.outputs if isinstance(output, FileOutput)]
@@ -271,12 +275,14 @@ async def test_media_are_images_and_files_and_their_displays_have_a_text(kernel:
         ),
     ],
 )
-async def test_rich_output_is_a_bundle(kernel: KernelClient, code: str, mime_type: str, form: object) -> None:
+async def test_display_of_svg_latex_json_or_plotly_keeps_its_mime_type(
+    kernel: KernelClient, code: str, mime_type: str, form: object
+) -> None:
     (shown,) = displays((await kernel.execute(code)).outputs)
     assert shown.bundle[mime_type] == form
 
 
-async def test_image_in_a_bundle_follows_it(kernel: KernelClient) -> None:
+async def test_image_of_a_display_with_html_becomes_a_separate_output_after_it(kernel: KernelClient) -> None:
     png = "b'\\x89PNG\\r\\n\\x1a\\nrest'"
     code = (
         f"import base64\nimage = base64.b64encode({png}).decode()\n"
@@ -287,7 +293,7 @@ async def test_image_in_a_bundle_follows_it(kernel: KernelClient) -> None:
     assert image == ImageOutput("image/png", b"\x89PNG\r\n\x1a\nrest")
 
 
-async def test_image_of_the_largest_size_is_an_output(kernel: KernelClient) -> None:
+async def test_image_of_the_maximum_size_is_an_output(kernel: KernelClient) -> None:
     code = (
         f"import base64\ndata = b'\\x89PNG\\r\\n\\x1a\\n' + bytes({IMAGE_LIMIT_BYTES} - 8)\n"
         "display({'image/png': base64.b64encode(data).decode()}, raw=True)"
@@ -307,7 +313,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) ->
         await cell
 
 
-async def test_error_of_the_callback_stops_the_cell_and_reaches_the_caller(kernel: KernelClient) -> None:
+async def test_error_in_the_output_callback_stops_the_cell_and_is_raised_to_the_caller(kernel: KernelClient) -> None:
     def fail(output: Output | Redrawn) -> None:
         raise LookupError(output)
 

@@ -33,7 +33,7 @@ async def test_new_kernel_has_no_variables(own_kernel: KernelClient) -> None:
     assert not contents.is_truncated
 
 
-async def test_contents_describe_the_values_of_variables(own_kernel: KernelClient) -> None:
+async def test_contents_list_variables_with_type_shape_size_and_a_short_preview(own_kernel: KernelClient) -> None:
     code = """
 import math, numpy as np, pandas as pd
 from math import sin
@@ -85,7 +85,7 @@ _hidden = 1
     assert (await own_kernel.contents()).execution_count == 1
 
 
-async def test_code_of_classes_is_not_called(own_kernel: KernelClient) -> None:
+async def test_reading_the_contents_does_not_call_methods_of_users_classes(own_kernel: KernelClient) -> None:
     code = """
 class Meta(type):
     def __getattribute__(cls, name): raise SystemExit
@@ -121,7 +121,7 @@ async def one_chunk() -> AsyncIterator[bytes]:
     yield b"content"
 
 
-async def test_reading_the_contents_leaves_no_traces(own_kernel: KernelClient) -> None:
+async def test_reading_the_contents_adds_no_variables_to_the_kernel(own_kernel: KernelClient) -> None:
     await own_kernel.execute("before = set(globals())")
     await own_kernel.contents()
     await own_kernel.variable("before")
@@ -144,7 +144,9 @@ async def test_contents_list_at_most_100_variables_and_200_files(own_kernel: Ker
     assert 100 < len(contents.files) <= 200
 
 
-async def test_long_description_of_a_variable_has_its_columns_and_attributes(own_kernel: KernelClient) -> None:
+async def test_description_of_a_variable_contains_columns_of_a_table_or_attributes_of_an_object(
+    own_kernel: KernelClient,
+) -> None:
     code = """
 import pandas as pd
 table = pd.DataFrame({"number": range(1000)})
@@ -165,7 +167,9 @@ long = list(range(10**6))
     assert await own_kernel.variable("other") == "There is no variable other in the Python session."
 
 
-async def test_description_that_hangs_is_interrupted(own_kernel: KernelClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_description_is_interrupted_if_the_repr_of_a_variable_never_returns(
+    own_kernel: KernelClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel_client, "PROGRAM_LIMIT_S", 2.0)
     await own_kernel.execute("class Slow:\n    def __repr__(self):\n        while True: pass\nslow, kept = Slow(), 1")
     assert await own_kernel.variable("slow") == "The value of slow cannot be described."

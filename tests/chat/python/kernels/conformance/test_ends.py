@@ -22,7 +22,7 @@ EXIT = "import os; os._exit(3)"
 
 
 @pytest.mark.parametrize("code", [EXIT, CRASH])
-async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
+async def test_running_cell_ends_before_its_time_limit_if_its_kernel_dies(
     own_kernel: KernelClient, place: PlaceUnderTest, code: str
 ) -> None:
     # The pause lets the kernel send what was printed.
@@ -37,7 +37,9 @@ async def test_death_of_the_kernel_ends_the_cell_before_its_time_limit(
         await own_kernel.contents()
 
 
-async def test_kernel_that_died_between_two_cells_is_reported_as_gone(client: JupyterClient, own_id: str) -> None:
+async def test_connecting_to_a_kernel_that_died_between_two_cells_raises_kernel_gone(
+    client: JupyterClient, own_id: str
+) -> None:
     async with await client.connect(own_id) as kernel:
         await kernel.execute("value = 1\nimport os, threading\nthreading.Timer(0.3, os._exit, [1]).start()")
 
@@ -57,7 +59,7 @@ async def test_kernel_that_died_between_two_cells_is_reported_as_gone(client: Ju
     await wait_until_awaited(is_ended)
 
 
-async def test_ended_kernel_is_unknown_and_may_be_ended_again(client: JupyterClient) -> None:
+async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(client: JupyterClient) -> None:
     kernel_id = await client.start_kernel()
 
     async def is_idle() -> bool:
@@ -81,7 +83,9 @@ async def test_connecting_to_an_unknown_kernel_raises_kernel_gone(client: Jupyte
         await client.connect(kernel_id)
 
 
-async def test_new_kernel_after_an_end_has_no_old_state(client: JupyterClient, own_kernel: KernelClient) -> None:
+async def test_second_kernel_does_not_have_variables_of_the_first(
+    client: JupyterClient, own_kernel: KernelClient
+) -> None:
     await own_kernel.execute("value = 1")
     new_id = await client.start_kernel()
     async with await client.connect(new_id) as kernel:
@@ -89,7 +93,9 @@ async def test_new_kernel_after_an_end_has_no_old_state(client: JupyterClient, o
     await client.shut_down(new_id)
 
 
-async def test_kernel_ended_by_somebody_else_ends_the_cell(client: JupyterClient, own_id: str) -> None:
+async def test_running_cell_ends_if_its_kernel_is_shut_down_by_another_request(
+    client: JupyterClient, own_id: str
+) -> None:
     async with await client.connect(own_id) as kernel:
         has_begun = asyncio.Event()
         code = "print('begun', flush=True)\nimport time; time.sleep(60)"
@@ -103,7 +109,7 @@ async def test_kernel_ended_by_somebody_else_ends_the_cell(client: JupyterClient
         assert not kernel.is_alive
 
 
-async def test_closed_connection_leaves_the_kernel_running(client: JupyterClient, own_id: str) -> None:
+async def test_kernel_continues_to_run_after_its_connection_is_closed(client: JupyterClient, own_id: str) -> None:
     kernel = await client.connect(own_id)
     await kernel.execute("value = 1")
     await kernel.close()
@@ -114,7 +120,7 @@ async def test_closed_connection_leaves_the_kernel_running(client: JupyterClient
         assert (await again.execute("print(value)")).text == "1\n"
 
 
-async def test_two_connections_share_the_state_of_a_kernel(
+async def test_two_connections_to_one_kernel_share_its_variables(
     client: JupyterClient, place: PlaceUnderTest, own_id: str
 ) -> None:
     other_client = JupyterClient(place.place)
@@ -134,7 +140,7 @@ def set_event(event: asyncio.Event, output: Output) -> None:
     event.set()
 
 
-async def test_three_kernels_work_at_once(client: JupyterClient) -> None:
+async def test_three_kernels_run_code_at_the_same_time(client: JupyterClient) -> None:
     ids = await asyncio.gather(*(client.start_kernel() for _ in range(3)))
     kernels = await asyncio.gather(*map(client.connect, ids))
     has_begun = [asyncio.Event() for _ in kernels]
@@ -156,7 +162,7 @@ async def test_three_kernels_work_at_once(client: JupyterClient) -> None:
 
 @pytest.mark.drill
 @pytest.mark.parametrize("name", MAIN_PLACES)
-async def test_death_of_the_server_ends_the_cell(name: str) -> None:
+async def test_running_cell_ends_if_the_jupyter_server_dies(name: str) -> None:
     with RUN_PLACE[name]() as own_place:
         client = JupyterClient(own_place.place)
         try:
@@ -178,7 +184,7 @@ async def test_death_of_the_server_ends_the_cell(name: str) -> None:
             await client.aclose()
 
 
-async def test_output_before_the_exit_of_the_process_stays(own_kernel: KernelClient) -> None:
+async def test_output_is_kept_if_the_kernel_process_exits_after_it(own_kernel: KernelClient) -> None:
     execution = await own_kernel.execute("print('written', flush=True)\nimport os\nos._exit(0)", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.DIED
     assert execution.text.startswith("written\n")

@@ -37,14 +37,14 @@ def graph_titles(execution: Execution) -> list[str | None]:
 
 
 @pytest.mark.parametrize("name", ["Agg", "TkAgg", "Qt5Agg", "pdf", "module://ipympl.backend_nbagg"])
-async def test_figure_is_shown_with_any_backend(kernel: KernelClient, name: str) -> None:
+async def test_figure_is_shown_with_any_matplotlib_backend(kernel: KernelClient, name: str) -> None:
     code = f"import matplotlib\nmatplotlib.use('{name}')\n{SHOWN}plt.show()"
     assert await titles(kernel, code) == ["shown"]
     assert await titles(kernel, f"plt.switch_backend('{name}')\n{SHOWN}plt.show()") == ["shown"]
 
 
 @pytest.mark.parametrize("name", ["notebook", "widget", "qt", "tk", "inline"])
-async def test_figure_is_shown_with_any_mode_of_the_notebook(kernel: KernelClient, name: str) -> None:
+async def test_figure_is_shown_after_any_matplotlib_magic_command(kernel: KernelClient, name: str) -> None:
     assert await titles(kernel, f"%matplotlib {name}\n{SHOWN}plt.show()") == ["shown"]
 
 
@@ -79,7 +79,9 @@ async def test_figure_is_shown_with_any_mode_of_the_notebook(kernel: KernelClien
         ),
     ],
 )
-async def test_each_figure_is_one_graph(kernel: KernelClient, code: str, expected: list[str | None]) -> None:
+async def test_figure_that_is_shown_returned_and_saved_becomes_only_one_graph(
+    kernel: KernelClient, code: str, expected: list[str | None]
+) -> None:
     # `;` keeps the value of `savefig` and the like out of the output.
     assert await titles(kernel, f"plt.close('all')\n{code}" if "plt" in code else code) == expected
 
@@ -90,7 +92,7 @@ async def test_figure_that_is_returned_and_shown_is_one_graph(kernel: KernelClie
     assert await titles(kernel, f"{code}    return figure\ndraw()") == ["made"]
 
 
-async def test_note_names_characters_without_a_font_once_a_cell(kernel: KernelClient) -> None:
+async def test_note_about_characters_that_no_font_has_appears_at_most_once_in_a_cell(kernel: KernelClient) -> None:
     code = f"{SHOWN}ax.set_title('ᚠᚢ'); ax.set_xlabel('ꦲ'); plt.rcParams['font.sans-serif'] = ['SimHei']\nplt.show()"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert graph_titles(execution) == ["ᚠᚢ"]
@@ -117,7 +119,7 @@ async def test_files_in_folders_are_listed_with_their_paths(kernel: KernelClient
             await anext(kernel.read_file(name))
 
 
-async def test_parts_of_pandas_that_need_other_packages_work(kernel: KernelClient) -> None:
+async def test_pandas_functions_that_need_optional_packages_work(kernel: KernelClient) -> None:
     code = (
         "import io, pandas as pd, seaborn\ndf = pd.DataFrame({'p': [1, 2], 'q': ['a', 'b']})\n"
         "df.to_excel('p.xlsx'); df.to_excel('x.xlsx', engine='xlsxwriter'); texts = [df.to_markdown(), df.to_latex()]\n"

@@ -31,7 +31,9 @@ async def read(kernel: KernelClient, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("size", [0, 1, 512 * 1024, 5 * MIB + 7])
-async def test_file_is_the_same_in_both_directions(kernel: KernelClient, size: int) -> None:
+async def test_written_file_has_the_same_bytes_in_the_kernel_and_when_it_is_read_back(
+    kernel: KernelClient, size: int
+) -> None:
     data = random.Random(size).randbytes(size)
     parts = [data[start : start + 700_001] for start in range(0, size, 700_001)]
     assert await kernel.write_file("data.bin", chunks(*parts)) == "data.bin"
@@ -53,7 +55,7 @@ async def test_file_is_the_same_in_both_directions(kernel: KernelClient, size: i
         ("x" * 300 + ".csv", "x" * 96 + ".csv"),
     ],
 )
-async def test_file_is_written_under_a_safe_label_if_its_name_is_unsafe(
+async def test_unsafe_file_name_is_replaced_by_a_safe_one_when_the_file_is_written(
     kernel: KernelClient, name: str, label: str
 ) -> None:
     assert await kernel.write_file(name, chunks(b"content")) == label
@@ -61,7 +63,7 @@ async def test_file_is_written_under_a_safe_label_if_its_name_is_unsafe(
     assert label in {file.name for file in (await kernel.contents()).files}
 
 
-async def test_hidden_characters_in_the_name_of_a_file_are_spelled_out(kernel: KernelClient) -> None:
+async def test_invisible_characters_in_a_file_name_are_shown_as_their_codes(kernel: KernelClient) -> None:
     hidden = ["gpj\u202efdp.exe", "a\u200bb.csv", "a\u2028b.csv"]
     await kernel.execute(f"for name in {hidden!a}: print(name, file=open(name, 'w'))")
     names = {file.name for file in (await kernel.contents()).files}
@@ -73,13 +75,13 @@ async def test_hidden_characters_in_the_name_of_a_file_are_spelled_out(kernel: K
     assert "\u202e" not in str(refusal.value)
 
 
-async def test_file_replaces_one_of_the_same_name(kernel: KernelClient) -> None:
+async def test_written_file_replaces_an_existing_one_of_the_same_name(kernel: KernelClient) -> None:
     await kernel.write_file("same.txt", chunks(b"long content"))
     await kernel.write_file("same.txt", chunks(b"short"))
     assert await read(kernel, "same.txt") == b"short"
 
 
-async def test_link_out_of_the_folder_is_neither_read_nor_written(kernel: KernelClient) -> None:
+async def test_symbolic_link_out_of_the_folder_is_not_followed_by_reads_or_writes(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.symlink('/etc/hostname', 'link.txt')\nos.symlink('/etc', 'folder')")
     for name in ("link.txt", "folder", "../etc/hostname", "/etc/hostname", "folder/hostname"):
         with pytest.raises(FileNotFoundError):
@@ -90,7 +92,7 @@ async def test_link_out_of_the_folder_is_neither_read_nor_written(kernel: Kernel
     assert (await kernel.execute("os.path.islink('link.txt')")).text == "False\n"
 
 
-async def test_pipe_blocks_neither_side(kernel: KernelClient) -> None:
+async def test_named_pipe_does_not_block_listing_reading_or_writing(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.mkfifo('pipe.txt')")
     async with asyncio.timeout(5):
         assert "pipe.txt" not in {file.name for file in (await kernel.contents()).files}
@@ -100,12 +102,12 @@ async def test_pipe_blocks_neither_side(kernel: KernelClient) -> None:
     assert await read(kernel, "pipe.txt") == b"a file now"
 
 
-async def test_missing_file_is_reported(kernel: KernelClient) -> None:
+async def test_reading_a_missing_file_raises_file_not_found(kernel: KernelClient) -> None:
     with pytest.raises(FileNotFoundError, match=r"There is no file missing\.txt"):
         await read(kernel, "missing.txt")
 
 
-async def test_file_under_the_name_of_a_folder_is_refused(kernel: KernelClient) -> None:
+async def test_writing_a_file_fails_if_a_folder_has_its_name(kernel: KernelClient) -> None:
     await kernel.execute("import os\nos.mkdir('sub')")
     with pytest.raises(ValueError, match="sub could not be written"):
         await kernel.write_file("sub", chunks(b"content"))
@@ -113,7 +115,7 @@ async def test_file_under_the_name_of_a_folder_is_refused(kernel: KernelClient) 
     assert left_over.text == "[]\n"
 
 
-async def test_file_that_changes_while_it_is_read_is_reported(kernel: KernelClient) -> None:
+async def test_reading_raises_an_error_if_the_file_is_replaced_meanwhile(kernel: KernelClient) -> None:
     await kernel.execute("open('changing.bin', 'wb').write(bytes(2_000_000))")
     reader = kernel.read_file("changing.bin")
     await anext(reader)
@@ -122,7 +124,7 @@ async def test_file_that_changes_while_it_is_read_is_reported(kernel: KernelClie
         await anext(reader)
 
 
-async def test_growing_file_is_read_up_to_its_first_size(kernel: KernelClient) -> None:
+async def test_read_of_a_growing_file_ends_at_the_size_that_it_had_at_the_beginning(kernel: KernelClient) -> None:
     await kernel.execute("log = open('log.bin', 'wb')\nlog.write(bytes(600_000))\nlog.flush()")
     reader = kernel.read_file("log.bin")
     first = await anext(reader)

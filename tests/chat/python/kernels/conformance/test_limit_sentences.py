@@ -92,7 +92,7 @@ def errors_of(execution: Execution) -> list[ErrorOutput]:
 
 
 @pytest.mark.parametrize("case", CASES)
-async def test_limit_is_explained_after_the_traceback(kernel: KernelClient, case: str) -> None:
+async def test_sentence_about_the_exceeded_limit_follows_the_traceback(kernel: KernelClient, case: str) -> None:
     code, names, sentence = CASES[case]
     execution = await kernel.execute(code, limit_s=LONG_S)
     error, limit = errors_of(execution)
@@ -103,6 +103,6 @@ async def test_limit_is_explained_after_the_traceback(kernel: KernelClient, case
     assert (await kernel.execute("files = None\nprint('fine')")).text == "fine\n"
 
 
-async def test_printed_text_about_a_full_disk_is_not_explained_as_a_limit(kernel: KernelClient) -> None:
+async def test_printed_text_about_a_full_disk_adds_no_sentence_about_a_limit(kernel: KernelClient) -> None:
     execution = await kernel.execute("print('OSError: [Errno 28] No space left on device')\n1 / 0")
     assert [error.name for error in errors_of(execution)] == ["ZeroDivisionError"]

@@ -66,7 +66,7 @@ async def test_output_before_the_time_limit_is_kept(kernel: KernelClient) -> Non
 
 @pytest.mark.usefixtures("short_grace")
 @pytest.mark.parametrize("code", [ENDLESS_C_LOOP, IGNORES_INTERRUPTS])
-async def test_code_that_cannot_be_interrupted_ends_the_kernel(own_kernel: KernelClient, code: str) -> None:
+async def test_kernel_is_ended_if_its_code_cannot_be_interrupted(own_kernel: KernelClient, code: str) -> None:
     execution = await own_kernel.execute(code, limit_s=SHORT_S)
     assert execution.status is ExecutionStatus.TIMEOUT
     assert not own_kernel.is_alive
@@ -76,7 +76,7 @@ async def test_code_that_cannot_be_interrupted_ends_the_kernel(own_kernel: Kerne
     assert (await own_kernel.execute("1")).status is ExecutionStatus.DIED
 
 
-async def test_interrupt_by_somebody_else_fails_the_cell(client: JupyterClient, own_id: str) -> None:
+async def test_cell_fails_if_its_kernel_is_interrupted_by_another_request(client: JupyterClient, own_id: str) -> None:
     has_output = asyncio.Event()
     async with await client.connect(own_id) as kernel:
         code = "kept = 1\nprint('running', flush=True)\nimport time; time.sleep(60)"
@@ -101,7 +101,7 @@ async def test_cancelled_cell_is_interrupted(kernel: KernelClient) -> None:
 
 
 @pytest.mark.parametrize("code", [f"{BEGIN}; time.sleep(600)", IGNORES_ONE_INTERRUPT])
-async def test_kernel_with_an_abandoned_cell_is_interrupted_when_a_client_connects(
+async def test_cell_left_running_by_a_lost_client_is_interrupted_when_the_next_client_connects(
     client: JupyterClient, own_id: str, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setattr("chat.python.kernels.client.INTERRUPT_GRACE_S", 60.0)
@@ -111,7 +111,9 @@ async def test_kernel_with_an_abandoned_cell_is_interrupted_when_a_client_connec
 
 
 @pytest.mark.usefixtures("short_grace")
-async def test_kernel_whose_abandoned_cell_cannot_be_interrupted_is_ended(client: JupyterClient, own_id: str) -> None:
+async def test_kernel_is_ended_if_a_cell_left_running_by_a_lost_client_cannot_be_interrupted(
+    client: JupyterClient, own_id: str
+) -> None:
     await leave_a_cell_running(client, own_id, IGNORES_INTERRUPTS)
     with pytest.raises(KernelGone, match="variables are lost"):
         await client.connect(own_id)
@@ -141,7 +143,7 @@ async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelC
     assert "[output cut: " in execution.text
     assert len(execution.text) < TEXT_LIMIT_BYTES + 500
     if drops_output:
-        # What the server drops does not reach the client, so it does not stop the cell before its time limit.
+        # The client does not see output that the server drops, so it does not stop the cell before its time limit.
         assert execution.status is ExecutionStatus.TIMEOUT
     else:
         assert execution.status is ExecutionStatus.FAILED
@@ -150,7 +152,7 @@ async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelC
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_endless_displays_are_stopped(kernel: KernelClient) -> None:
+async def test_cell_that_displays_outputs_without_end_is_stopped(kernel: KernelClient) -> None:
     code = "import time\nwhile True:\n    display({'text/html': 'y' * 500_000}, raw=True)\n    time.sleep(0.005)"
     execution = await kernel.execute(code, limit_s=LONG_S)
     assert execution.status is ExecutionStatus.FAILED
@@ -158,7 +160,9 @@ async def test_endless_displays_are_stopped(kernel: KernelClient) -> None:
     assert (await kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_print_of_a_gigabyte_is_cut_or_fails_with_a_memory_error(
+    own_kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     execution = await own_kernel.execute("print('x' * 10**9)", limit_s=LONG_S)
     assert len(execution.text) < TEXT_LIMIT_BYTES + 5000
     if place.differences.limits_output_in_kernel:
@@ -169,7 +173,7 @@ async def test_gigabyte_in_one_print_ends_at_most_its_kernel(own_kernel: KernelC
         assert "MemoryError" in execution.text
 
 
-async def test_much_output_in_many_prints_ends_at_most_its_kernel(
+async def test_output_of_many_large_prints_is_cut_and_the_kernel_stays_usable(
     own_kernel: KernelClient, place: PlaceUnderTest
 ) -> None:
     count = 10_000 if place.differences.limits_output_in_kernel else 1000
@@ -179,14 +183,14 @@ async def test_much_output_in_many_prints_ends_at_most_its_kernel(
     assert (await own_kernel.execute("print('fine')", limit_s=LONG_S)).text == "fine\n"
 
 
-async def test_graph_after_much_output_is_an_output(kernel: KernelClient) -> None:
+async def test_graph_is_still_an_output_after_text_that_was_cut(kernel: KernelClient) -> None:
     execution = await kernel.execute(f"print('x' * 12_000_000)\n{SHOW_PNG}", limit_s=LONG_S)
     assert execution.status is ExecutionStatus.OK
     assert execution.is_truncated
     assert any(isinstance(output, ImageOutput) for output in execution.outputs)
 
 
-async def test_message_above_the_limit_ends_the_kernel_and_not_the_server(
+async def test_message_above_the_size_limit_ends_the_kernel_and_not_the_server(
     client: JupyterClient, own_kernel: KernelClient, own_id: str
 ) -> None:
     code = "display({'text/html': 'x' * 17_000_000}, raw=True)\nimport time; time.sleep(60)"
@@ -223,7 +227,9 @@ async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: KernelC
     assert "last\n" in execution.text
 
 
-async def test_memory_of_all_processes_of_a_kernel_is_limited(own_kernel: KernelClient, place: PlaceUnderTest) -> None:
+async def test_kernel_is_ended_or_gets_a_memory_error_if_its_processes_use_too_much_memory(
+    own_kernel: KernelClient, place: PlaceUnderTest
+) -> None:
     code = "import os, time\nfor _ in range(3): os.fork()\nheld = b'x' * 300_000_000\ntime.sleep({})"
     if place.differences.limits_memory:
         execution = await own_kernel.execute(code.format(60), limit_s=LONG_S)

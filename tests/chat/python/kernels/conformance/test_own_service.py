@@ -14,7 +14,7 @@ PLACES = OWN_PLACES
 LONG_S = 120.0
 
 
-async def test_working_directory_is_the_folder_of_the_sandbox(kernel: KernelClient) -> None:
+async def test_working_directory_is_the_256_mib_folder_of_the_sandbox(kernel: KernelClient) -> None:
     code = "import os\nsize = os.statvfs('.')\nprint(os.getcwd(), size.f_blocks * size.f_frsize)"
     assert (await kernel.execute(code)).text == f"/box {256 * 1024 * 1024}\n"
 

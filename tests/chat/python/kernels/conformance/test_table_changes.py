@@ -63,7 +63,7 @@ async def changes(kernel: KernelClient, code: str) -> str:
     return "\n".join((await kernel.contents()).changes)
 
 
-async def test_faults_in_tables_are_reported_and_harmless_cells_add_no_report(
+async def test_report_names_typical_mistakes_in_tables_and_no_harmless_changes(
     kernel: KernelClient, shown: Shown
 ) -> None:
     missed, alarms = [], []
@@ -83,7 +83,9 @@ async def test_faults_in_tables_are_reported_and_harmless_cells_add_no_report(
     assert not alarms
 
 
-async def test_large_tables_that_are_sorted_are_compared_by_a_sample(kernel: KernelClient) -> None:
+async def test_sorting_a_large_table_with_repeated_rows_is_not_reported_but_scaled_values_are(
+    kernel: KernelClient,
+) -> None:
     await changes(
         kernel, f"%reset -f\n{MAKE.format(seed=5, rows=50)}\nsales = pd.concat([sales] * 5_000, ignore_index=True)"
     )
@@ -93,10 +95,10 @@ async def test_large_tables_that_are_sorted_are_compared_by_a_sample(kernel: Ker
 
 
 @pytest.mark.parametrize("repeated", [1, 5_000])
-async def test_large_tables_that_are_sorted_and_numbered_anew_have_not_changed(
+async def test_sorting_a_large_table_is_not_reported_but_changed_values_in_it_are(
     kernel: KernelClient, repeated: int
 ) -> None:
-    """Rows are found by a number of theirs; in a table that repeats 50 rows, all rows are compared."""
+    """Rows are recognized by a number in them. In the table that repeats 50 rows, all rows are compared."""
     make = MAKE.format(seed=5, rows=250_000 // repeated)
     long = (
         f"%reset -f\n{make}\nsales = pd.concat([sales.assign(day=sales.day.str[:10])] * {repeated}, ignore_index=True)"

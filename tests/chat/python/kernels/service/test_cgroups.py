@@ -33,24 +33,24 @@ def test_path_and_mount_of_each_cgroup_controller_are_parsed() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user may have a delegated group")
-def test_root_does_not_use_a_control_group_that_was_not_delegated() -> None:
+def test_service_of_root_does_not_use_a_control_group_that_was_not_delegated_to_it() -> None:
     assert find_parents(is_root_allowed=False) == []
 
 
-def test_without_a_delegated_group_no_group_is_created() -> None:
+def test_no_control_group_is_created_if_none_was_delegated() -> None:
     groups = KernelGroups([], 1)
     assert not groups.are_available
     assert groups.create("name", os.getpid()) is None
 
 
-def test_folder_of_another_program_is_not_changed(tmp_path: Path) -> None:
+def test_control_group_that_contains_other_processes_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
     (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
     assert not cgroups._prepare_v2(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"cgroup.controllers", "cgroup.procs"}
 
 
-def test_limits_are_written_where_the_controller_has_them(tmp_path: Path) -> None:
+def test_memory_process_and_cpu_limits_are_written_to_the_control_group(tmp_path: Path) -> None:
     folder = tmp_path / "plotline-kernel-name"
     folder.mkdir()
     for name in ("memory.max", "pids.max", "cpu.max"):
@@ -76,7 +76,9 @@ def parent() -> Iterator[Path]:
     folder.rmdir()
 
 
-def test_group_limits_the_number_of_processes_and_is_removed(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_group_limits_the_number_of_processes_and_can_be_removed(
+    parent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cgroups, "PROCESSES_LIMIT", 5)
     code = (
         "import os, signal, sys\nsys.stdin.readline()\ncount = 0\n"

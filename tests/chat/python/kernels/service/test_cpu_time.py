@@ -21,22 +21,22 @@ def total_ticks(*samples: dict[int, ProcessTimes]) -> int:
     return round(meter.total_s * TICKS_PER_S)
 
 
-def test_time_of_a_child_counts_once_when_its_parent_has_waited_for_it() -> None:
+def test_time_of_a_child_is_not_counted_again_when_its_parent_has_waited_for_it() -> None:
     parent, child = ProcessTimes(1, 10, 0), ProcessTimes(2, 50, 0)
     # The child has used 20 more before it exited.
     assert total_ticks({7: parent, 8: child}, {7: ProcessTimes(1, 12, 70)}) == 10 + 50 + 2 + 20
 
 
-def test_child_that_nobody_waits_for_takes_no_time_from_others() -> None:
+def test_time_of_an_ended_child_is_counted_even_if_its_parent_did_not_wait_for_it() -> None:
     parent, child = ProcessTimes(1, 10, 0), ProcessTimes(2, 50, 0)
     assert total_ticks({7: parent, 8: child}, {7: ProcessTimes(1, 40, 0)}) == 10 + 50 + 30
 
 
-def test_new_process_with_the_id_of_an_earlier_one_counts_from_its_start() -> None:
+def test_all_time_of_a_new_process_is_counted_if_it_has_the_id_of_an_earlier_one() -> None:
     assert total_ticks({7: ProcessTimes(1, 10, 0)}, {7: ProcessTimes(5, 4, 0)}) == 14
 
 
-def test_times_of_a_real_process_are_read() -> None:
+def test_cpu_time_of_a_real_process_is_read() -> None:
     program = "import os, time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\ninput()"
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -48,7 +48,7 @@ def test_times_of_a_real_process_are_read() -> None:
     assert read_times(process.pid) is None
 
 
-def test_control_group_that_counts_cpu_time_is_read(tmp_path: Path) -> None:
+def test_cpu_time_is_read_from_the_control_group(tmp_path: Path) -> None:
     assert KernelGroup((tmp_path,)).cpu_s() is None
     (tmp_path / "cpuacct.usage").write_text("2500000000\n")
     assert KernelGroup((tmp_path,)).cpu_s() == 2.5

@@ -44,7 +44,7 @@ async def test_all_processes_of_a_fork_bomb_are_gone_when_its_kernel_ends() -> N
             await client.aclose()
 
 
-async def test_connection_outlives_many_pings() -> None:
+async def test_connection_stays_open_after_many_pings() -> None:
     with running_service("--warm-kernels", "0", "--ping-interval", "0.2") as service:
         client = JupyterClient(service.place)
         try:

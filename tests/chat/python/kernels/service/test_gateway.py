@@ -42,18 +42,20 @@ async def test_requests_without_the_token_are_refused(kernel_service: LocalServi
 @pytest.mark.parametrize(
     "path", ["/", "/api/contents", "/api/sessions", "/api/terminals", "/api/swagger.json", "/tree"]
 )
-async def test_other_resources_do_not_exist(kernel_service: LocalService, path: str) -> None:
+async def test_paths_of_jupyter_that_the_gateway_does_not_implement_return_404(
+    kernel_service: LocalService, path: str
+) -> None:
     address = await kernel_service.address()
     async with open_client(address) as http, http.get(address.url + path) as response:
         assert response.status == HTTPStatus.NOT_FOUND
 
 
-def test_gateway_starts_without_compiling_the_grammars_of_addresses() -> None:
+def test_gateway_starts_without_importing_lark() -> None:
     program = "import sys; import chat.python.kernels.service.gateway; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 
-async def test_kernel_spec_describes_the_only_kernel(kernel_service: LocalService) -> None:
+async def test_list_of_kernel_specs_contains_only_python3(kernel_service: LocalService) -> None:
     address = await kernel_service.address()
     async with open_client(address) as http, http.get(f"{address.url}/api/kernelspecs") as response:
         specs = await response.json()
@@ -61,12 +63,12 @@ async def test_kernel_spec_describes_the_only_kernel(kernel_service: LocalServic
     assert specs["kernelspecs"]["python3"]["spec"]["interrupt_mode"] == "message"
 
 
-async def test_warm_kernel_is_given_out_with_its_imports_done() -> None:
+async def test_kernel_that_was_started_in_advance_has_matplotlib_imported() -> None:
     with running_service("--warm-kernels", "1") as service:
         address = await service.place.address()
         wait_until(lambda: service.place.status().warm_kernels == 1, LIMIT_S)
         assert service.place.status().kernels == 0
-        # A kernel that is kept ready belongs to nobody.
+        # A warm kernel is not in the list, because it belongs to no client yet.
         async with open_client(address) as http, http.get(f"{address.url}/api/kernels") as response:
             assert await response.json() == []
         async with running_kernel(service.place) as kernel:
@@ -79,7 +81,7 @@ async def test_warm_kernel_is_given_out_with_its_imports_done() -> None:
         await wait_until_async(lambda: service.place.status().warm_kernels == 1, LIMIT_S)
 
 
-async def test_number_of_kernels_is_limited() -> None:
+async def test_start_of_a_kernel_above_the_limit_is_refused() -> None:
     with running_service("--warm-kernels", "0", "--kernels-limit", "1") as service:
         async with (
             running_kernel(service.place) as kernel,
@@ -102,7 +104,7 @@ async def test_kernel_whose_client_dies_during_the_start_is_ended() -> None:
             assert await kernel.run("1 + 1") == "2"
 
 
-async def test_kernel_that_cannot_be_started_is_explained() -> None:
+async def test_error_says_that_the_python_kernel_cannot_be_started() -> None:
     with running_service("--warm-kernels", "0") as service:
         address = await service.place.address()
         shutil.rmtree(service.directory / "run")
@@ -124,7 +126,7 @@ async def test_unused_kernel_is_ended_and_a_connected_one_is_not() -> None:
 
 
 @pytest.mark.drill
-async def test_kernel_whose_cpu_time_a_web_server_counts_is_not_ended() -> None:
+async def test_idle_kernel_is_not_ended_while_a_client_requests_its_cpu_time() -> None:
     with running_service("--warm-kernels", "0", "--idle-limit", "6") as service:
         address = await service.place.address()
         async with (
@@ -147,7 +149,7 @@ async def test_kernel_whose_cpu_time_a_web_server_counts_is_not_ended() -> None:
             assert (await idle.model())["end"] == "It was idle for 0.1 min."
 
 
-async def test_environment_in_a_request_is_ignored(kernel_service: LocalService) -> None:
+async def test_environment_variables_in_a_request_for_a_kernel_are_ignored(kernel_service: LocalService) -> None:
     address = await kernel_service.address()
     async with open_client(address) as http:
         body = {"name": "anything", "path": "/etc", "env": {"KERNEL_SECRET": "x"}}
@@ -159,7 +161,9 @@ async def test_environment_in_a_request_is_ignored(kernel_service: LocalService)
             assert response.status == HTTPStatus.NO_CONTENT
 
 
-async def test_ended_kernel_is_gone_and_its_end_is_explained(kernel_service: LocalService) -> None:
+async def test_kernel_that_ended_itself_returns_404_and_the_reason_of_its_end_can_be_read(
+    kernel_service: LocalService,
+) -> None:
     async with running_kernel(kernel_service) as kernel:
         assert (await kernel.run("import os; os._exit(3)")).endswith(DEAD)
         async with kernel.http.get(f"{kernel.address.url}/api/kernels/{kernel.kernel_id}") as response:
@@ -188,7 +192,7 @@ async def test_memory_limit_still_ends_a_kernel_after_its_restart() -> None:
             assert "memory" in (await kernel.model())["end"]
 
 
-async def test_each_kernel_has_a_folder_that_no_other_sees() -> None:
+async def test_kernel_cannot_see_the_folder_of_another_kernel() -> None:
     with running_service("--warm-kernels", "0") as service:
         async with running_kernel(service.place) as first, running_kernel(service.place) as second:
             folders = list((service.directory / "run").glob("k-*"))

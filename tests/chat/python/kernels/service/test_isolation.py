@@ -67,7 +67,7 @@ async def test_no_secret_of_the_service_is_visible_in_a_kernel(kernel_service: L
     assert "JUPYTER" not in text
 
 
-async def test_kernels_without_a_sandbox_need_an_option_and_are_reported() -> None:
+async def test_status_says_that_kernels_run_without_a_sandbox_if_an_option_allows_it() -> None:
     with running_service("--without-sandbox", "--warm-kernels", "0") as service:
         async with running_kernel(service.place) as kernel:
             assert not service.place.status().is_sandboxed

@@ -97,7 +97,7 @@ async def test_process_may_have_as_much_memory_as_the_setting_says(option: str) 
                 )
 
 
-async def test_kernel_that_fills_the_hosts_folder_with_sockets_is_ended(place: LocalService, other: RawKernel) -> None:
+async def test_kernel_that_creates_too_many_socket_files_is_ended(place: LocalService, other: RawKernel) -> None:
     code = "import socket\nfor number in range(10**6): socket.socket(socket.AF_UNIX).bind(f'/rt/{number}')"
     async with running_kernel(place) as kernel:
         assert (await kernel.run(code)).endswith(DEAD)
@@ -118,7 +118,9 @@ async def test_fork_bomb_is_stopped_by_the_limit_of_processes(place: LocalServic
     assert await other.run("value") == "7"
 
 
-async def test_full_disk_is_an_error_of_the_code(place: LocalService, other: RawKernel) -> None:
+async def test_code_that_fills_the_disk_gets_an_os_error_and_its_kernel_stays_usable(
+    place: LocalService, other: RawKernel
+) -> None:
     code = "with open('/tmp/file', 'wb') as file:\n    while True: file.write(bytes(1_000_000))"
     async with running_kernel(place) as kernel:
         assert "OSError" in await kernel.run(code)

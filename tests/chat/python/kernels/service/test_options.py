@@ -8,9 +8,11 @@ from chat.python.kernels.service.options import GatewayOptions
 
 
 @pytest.mark.parametrize(("memory_mib", "address_space_mib"), [(256, 2048), (1536, 2048), (1537, 2561), (8192, 9216)])
-def test_address_space_exceeds_the_memory_limit(memory_mib: int, address_space_mib: int) -> None:
+def test_address_space_limit_exceeds_the_memory_limit_and_is_at_least_two_gibibytes(
+    memory_mib: int, address_space_mib: int
+) -> None:
     assert GatewayOptions(memory_limit_mib=memory_mib).address_space_mib == address_space_mib
 
 
-def test_default_address_space_is_two_gibibytes() -> None:
+def test_default_address_space_limit_is_two_gibibytes() -> None:
     assert GatewayOptions().address_space_mib == 2048

@@ -43,7 +43,7 @@ def run_service(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S)
 
 
-async def test_gateway_is_started_when_its_address_is_asked_for(service: KernelServiceProcess) -> None:
+async def test_gateway_is_started_when_a_client_asks_for_its_address(service: KernelServiceProcess) -> None:
     assert service.place.status().state == "stopped"
     address = await service.place.address()
     status = service.place.status()
@@ -61,7 +61,7 @@ async def test_status_counts_running_and_warm_kernels() -> None:
         assert wait_until(lambda: service.place.status().warm_kernels, LIMIT_S) == 1
 
 
-async def test_stopped_service_is_started_by_a_person_only(service: KernelServiceProcess) -> None:
+async def test_stopped_service_starts_again_only_after_a_start_command(service: KernelServiceProcess) -> None:
     first = await service.place.address()
     processes = [pid for pid in process_tree(service.pid) if pid != service.pid]
     assert service.place.stop().state == "stopped"
@@ -117,7 +117,7 @@ def begin_start(service: KernelServiceProcess, delay_s: float) -> subprocess.Pop
 
 
 @pytest.mark.parametrize("delay_s", sampled([0.0, 0.1, 0.2, 0.4], 1))
-def test_no_process_outlives_a_supervisor_killed_during_a_start(delay_s: float) -> None:
+def test_all_processes_end_if_the_supervisor_is_killed_during_a_start(delay_s: float) -> None:
     with running_service() as service:
         start = begin_start(service, delay_s)
         processes = list(process_tree(service.pid))
@@ -150,7 +150,7 @@ except KernelsUnavailable:
 """
 
 
-async def test_no_process_outlives_a_killed_supervisor_and_the_next_one_cleans_up() -> None:
+async def test_all_processes_end_if_the_supervisor_is_killed_and_the_next_one_removes_its_files() -> None:
     with running_service() as service:
         async with running_kernel(service.place) as kernel:
             await kernel.run("import subprocess; subprocess.Popen(['setsid', 'sleep', '600'])")
@@ -173,7 +173,7 @@ async def test_service_ends_all_processes_on_sigterm_and_leaves_no_socket(servic
     assert not (service.directory / "run").exists()
 
 
-def test_second_service_with_the_same_folder_exits_with_a_sentence(service: KernelServiceProcess) -> None:
+def test_second_service_with_the_same_folder_exits_with_an_error_message(service: KernelServiceProcess) -> None:
     second = run_service("--directory", str(service.directory))
     assert second.returncode == 1
     assert "Another service for Python sessions runs" in second.stderr
@@ -189,7 +189,7 @@ async def test_service_runs_kernels_in_a_folder_with_a_long_path(tmp_path: Path)
     assert not target.exists()
 
 
-def test_folder_is_closed_to_other_users(tmp_path: Path) -> None:
+def test_folder_and_socket_of_the_service_are_closed_to_other_users(tmp_path: Path) -> None:
     directory = tmp_path / "shared"
     directory.mkdir()
     directory.chmod(0o777)
@@ -198,7 +198,7 @@ def test_folder_is_closed_to_other_users(tmp_path: Path) -> None:
         assert (directory / "control.sock").stat().st_mode & 0o777 == 0o660
 
 
-async def test_missing_bubblewrap_is_an_error_with_its_package(tmp_path: Path) -> None:
+async def test_error_about_missing_bubblewrap_contains_the_command_that_installs_it(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "setpriv").symlink_to("/usr/bin/setpriv")
@@ -212,7 +212,7 @@ async def test_missing_bubblewrap_is_an_error_with_its_package(tmp_path: Path) -
             assert service.place.stop().error == ""
 
 
-async def test_unreachable_service_is_explained_with_the_command_that_starts_it(
+async def test_error_about_an_unreachable_service_contains_the_command_that_starts_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(KernelsUnavailable, match=r"python -m chat\.python\.kernels\.service --directory") as refusal:
@@ -222,7 +222,7 @@ async def test_unreachable_service_is_explained_with_the_command_that_starts_it(
     assert str(tmp_path) in caplog.text
 
 
-async def test_gateway_with_an_address_of_its_own_is_started_at_once(tmp_path: Path) -> None:
+async def test_gateway_with_a_configured_address_starts_without_waiting_for_a_client(tmp_path: Path) -> None:
     token = "a token of sixteen or more characters"
     (tmp_path / "token").write_text(f"{token}\n")
     port = free_port()
@@ -245,7 +245,9 @@ async def test_gateway_with_an_address_of_its_own_is_started_at_once(tmp_path: P
         (["--listen", "127.0.0.1:0", "--token-file", "/dev/null"], "too short"),
     ],
 )
-def test_invalid_options_stop_the_start_with_a_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+def test_invalid_options_prevent_the_start_with_an_error_message(
+    arguments: list[str], sentence: str, tmp_path: Path
+) -> None:
     result = run_service("--directory", str(tmp_path), *arguments)
     assert result.returncode != 0
     assert sentence in result.stderr
@@ -268,7 +270,7 @@ class FakeGateway:
         """Do nothing."""
 
 
-async def test_start_that_fails_unexpectedly_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_state_is_error_if_the_start_fails_unexpectedly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(self: Supervisor) -> str:
         raise RuntimeError("unexpected")
 
