@@ -39,7 +39,7 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
     """Queries for attachments."""
 
     def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
-        """Return the user's own attachments, except those that only deleted conversations and their runs show.
+        """Return the user's own attachments, except those that only deleted conversations and runs of their code show.
 
         These rows stay until they are deleted in the background. Reviewers read the files of other users only in the
         admin, which logs each access.

@@ -40,7 +40,7 @@ from chat.people.quotas.resources import QuotaExceeded
 from chat.vocabulary.parts import JSONObject
 
 CLOSE_TOO_FAST = 4429
-"""Closes the socket of a client that sends too fast. Codes from 4000 are free; Autobahn rejects 1008 and its like."""
+"""Close code for a client that sends too fast. Autobahn rejects codes below 3000; applications have those from 4000."""
 
 TOO_FAST = "This is too fast. Wait a second."
 NOT_UNDERSTOOD = "This message was not understood: it must be a JSON object with an action."
@@ -103,8 +103,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one JSON object with an `action`. hx-ws sends the fields of a form as its `body`."""
         if not self._rate.allows():
-            # Answer the first refused message, and some messages with a `client_id`, whose sender waits for an answer.
-            # Disconnect a client that continues to send.
+            # Answer the first refused message, and up to `ANSWERED_LIMIT` those with a `client_id`, whose sender waits
+            # for an answer. Disconnect a client that continues to send.
             if self._rate.refused > REFUSED_LIMIT:
                 await self.close(CLOSE_TOO_FAST)
             elif self._rate.refused == 1 or (

@@ -68,7 +68,7 @@ class Server(daphne_server.Server):
             await close_pages()
             await asyncio.gather(
                 self.wait_until_closed(WebSocket, daphne_server.CLOSE_LIMIT_S),
-                # Downloads, and requests that wait for code.
+                # Open requests are downloads, and requests that wait for code.
                 self.wait_until_closed(Request, max(daphne_server.CLOSE_LIMIT_S, end_at - loop.time())),
             )
         except Exception:

@@ -150,7 +150,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return is_signup_open()
 
     def save_user(self, request: HttpRequest, user: User, form: BaseForm, commit: bool = True) -> User:
-        """Save a new account. Raise ImmediateHttpResponse with a page that says so if its name was taken meanwhile."""
+        """Save a new account. If its name has just been taken, raise ImmediateHttpResponse with a page that says so."""
         try:
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit)
@@ -161,7 +161,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return saved
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
-        """Send a mail. Raise ImmediateHttpResponse with a page that says so if the mail server does not take it."""
+        """Send a mail. If the mail server does not take it, raise ImmediateHttpResponse with a page that says this."""
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:
@@ -194,7 +194,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         """Return the redirect after a login.
 
-        It leads to a page that can keep an account which is to be deleted, or that tells a renamed person the new name.
+        If the account is to be deleted, it leads to the page where the person can keep it. After a login with a former
+        name, it leads to the page that shows the new one.
         """
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if user.deletion_at:

@@ -84,7 +84,7 @@ class SecondStepStage(AuthenticateStage):
     """
 
     def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Store the user's password hash with the login if a code is needed. Called after the first step.
+        """If a code is needed, store with the login which password was accepted. Called after the first step.
 
         `AccountAdapter` has checked a code together with the password, if the account is limited.
         """

@@ -57,7 +57,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
 
     `loop`: the event loop on which the process will serve.
     """
-    # The thread of a request ends with it.
+    # Each request has its own thread, so no later request could use its connection.
     request_finished.connect(close_connection)
     import_views()
     import_providers()

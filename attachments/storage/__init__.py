@@ -39,7 +39,7 @@ READ_ATTEMPTS = 4
 def put(name: str, data: bytes, content_type: str) -> None:
     """Return once storage has confirmed that `name` holds exactly `data`.
 
-    Raise StorageRefused or StorageUnavailable. The call ends within `ATTEMPT_LIMIT_S` in any case.
+    Raise StorageRefused or StorageUnavailable if it does not. The call ends within `ATTEMPT_LIMIT_S` in any case.
     """
     storage = _get_storage()
     run_with_deadline(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))

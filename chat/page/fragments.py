@@ -148,7 +148,7 @@ def text_options(
 
 
 def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
-    """Return which groups of a long text the reader's page holds when it opens; `None`: all groups."""
+    """Return which groups of blocks (`rendering.groups`) of a text the page holds when it opens; `None`: all groups."""
     group_url, near = reader.group_url, reader.near
     if group_url is None:
         return None

@@ -26,7 +26,7 @@ class RenderedText(NamedTuple):
     """The HTML of a text or an output that may still grow."""
 
     closed: SafeString
-    """The HTML that later text cannot change. Only an escape code can still change the output of code."""
+    """The HTML that later text does not change. Exception: an escape code in the output of code can still change it."""
     tail: SafeString
 
 

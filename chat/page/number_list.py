@@ -32,7 +32,7 @@ class NumberView:
 
     text: str
     before: str
-    """The last letters before the number, by which the page finds it. Signs and digits differ in Markdown."""
+    """The last letters before the number, by which the page finds it. Markdown is shown with other signs and digits."""
     verdict: str
     line: int
     source: str

@@ -42,7 +42,7 @@ def _time(at: datetime, text: str) -> SafeString:
 
 @register.simple_tag
 def language_code() -> str:
-    """Return the language of the page, as `lang` names it."""
+    """Return the value of the page's attribute `lang`."""
     return html_language()
 
 

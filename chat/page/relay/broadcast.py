@@ -30,7 +30,7 @@ class Subscriber(Protocol):
 
 @runtime_checkable
 class Movable(Protocol):
-    """A subscriber with a connection that a process ends before it ends itself."""
+    """A subscriber whose connection is closed some time before its process ends."""
 
     async def move(self) -> None:
         """End the connection. The client then connects again, to another process if there is one."""

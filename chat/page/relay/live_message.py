@@ -60,7 +60,7 @@ from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
 
 
 class LiveMessage:
-    """The state of one live answer on open pages."""
+    """The state of one live answer on open pages. A run is one part, or texts that pages show as one (`text_runs`)."""
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that is stored already, and that pages show."""
@@ -149,8 +149,8 @@ class LiveMessage:
         return swaps + self._update_earlier_parts(index, part)
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
-        """Return the texts that the whole message need not render again, by the index of the first part of their run.
-        Pages keep the groups that they hold in place of their placeholders.
+        """Return the rendered texts, which need not be rendered again, by the index of the first part of their run.
+        They contain placeholders. A page that already holds a placeholder's group keeps the group.
         """
         self._save_rendered_text()
         return self._texts

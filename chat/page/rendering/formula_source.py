@@ -73,7 +73,7 @@ class _OpenFormula:
     indentation: int
     """Indentation of the first line, in spaces. A line with four spaces less does not continue indented code."""
     is_doubtful: bool
-    """Whether the formula begins with `$$` after text in its line, where `$$` may be a price class."""
+    """Whether the formula begins with `$$` after text in its line. Such a `$$` may also mean a level of prices."""
     depth: int = 1
     """Number of environments that are open."""
 

@@ -136,7 +136,7 @@ class _Sanitizer:
     height: int | None = None
 
     def run(self, source: str) -> Picture:
-        """Return the picture. Raises UnsafePicture, ExpatError or ValueError."""
+        """Return the picture. Raises UnsafePicture, ExpatError or ValueError if it is broken or exceeds a limit."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.EntityDeclHandler = self._refuse_entity

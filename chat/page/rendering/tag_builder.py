@@ -98,7 +98,7 @@ class Builder:
             self._end_folds(frame)
             self._output.append(tag)
             return
-        # A summary has at most the text of its own line and the paragraph after it.
+        # A summary goes on after the paragraph in which it began, at most to the end of the next one.
         if not frame.is_in_summary:
             self._end_paragraph(frame)
             self._end_summary(self._frames[-1])

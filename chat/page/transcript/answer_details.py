@@ -182,7 +182,7 @@ def _searches(turn: Turn) -> str:
 
 
 def _parameters(turn: Turn) -> Iterator[str]:
-    """Yield the settings of the model that differ from the defaults of its service, in words."""
+    """Yield in words the stored settings of the model. Settings that were left to its service are not stored."""
     stored = turn.parameters
     if stored.get("label") and turn.model not in ("", stored["label"]):
         yield f"model {turn.model}"

@@ -3,7 +3,7 @@
 Invariant: no part of a pattern that can fail follows an unbounded repetition, and every unbounded repetition is
 possessive. `tests/chat/page/rendering/test_highlight.py` checks this on the syntax tree of every pattern. An attempt to
 match a token then either consumes the text that it read, or fails after a bounded number of characters. So highlighting
-takes linear time, even for hostile code. Pygments was used before; its lexers have no such bound (decision 22).
+takes linear time, even for hostile code. The lexers of Pygments have no such bound (decision 22).
 
 The CSS classes have Pygments' names: c comment, s string, m number, k keyword, kc constant, nb builtin or variable,
 nf function, nc class or section, nt tag or key, na attribute, nd decorator, cp directive, gd/gi/gu/gh lines of a
