@@ -17,9 +17,9 @@ from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, Unrea
 
 #: Not imported: the formats that it reads would take 3 MB of the server's memory.
 PROGRAM = Path(__file__).with_name("reencode_program.py")
-#: The exit status of the program for an image of several pages.
+#: The exit status of `PROGRAM` for an image of several pages.
 HAS_SEVERAL_PAGES = 3
-#: Maximum run time of the program for one image.
+#: Maximum run time of `PROGRAM` for one image.
 REENCODE_LIMIT_S = 30.0
 #: Maximum time that an image waits for images that were uploaded before it.
 QUEUE_LIMIT_S = 30.0

@@ -120,7 +120,7 @@ def main() -> None:
     _limit_resources()
     # Each thread of the decoder would take memory of its own.
     AvifImagePlugin.DEFAULT_MAX_THREADS = 1
-    # `reencode` checks the number of pixels.
+    # Pillow's own limit is off, because `reencode` checks the number of pixels.
     Image.MAX_IMAGE_PIXELS = None
     mime_type, pixel_limit, side_limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     data = sys.stdin.buffer.read()

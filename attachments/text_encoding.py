@@ -79,7 +79,7 @@ _RIVALS = (
 
 
 class NotText(Exception):
-    """The data is not text, because of a control character."""
+    """The data is not text, because it has more control characters than text."""
 
     def __init__(self, byte: int, offset: int) -> None:
         """`byte`: the control character. `offset`: its position in the data, in bytes."""
@@ -144,7 +144,7 @@ def detect_encoding(data: bytes) -> TextEncoding:
     15 MB take less than a second, and 15 MB of hostile bytes about three.
     """
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
-    # From here on, each control character is one byte.
+    # In `narrow`, each control character is one byte.
     narrow = decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
     nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
     candidates: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ DATABASE_UNAVAILABLE = "The server's database does not answer just now. Nothing 
 logger = logging.getLogger(__name__)
 
 _open_sockets: Counter[int] = Counter()
-"""Open sockets of this process, by user."""
+"""Id of a user -> number of open sockets in this process."""
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):
@@ -128,7 +128,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             # The conversation was deleted between the check and the lock.
             await self._refuse(message, DELETED)
         except Draining as refusal:
-            # The page sends a message with a client_id again on its next connection.
+            # No error for a message with a client_id: the page sends it again on its next connection.
             if not message.get("client_id"):
                 await self._refuse(message, str(refusal))
             await self.close(CLOSE_RESTARTING)
@@ -180,7 +180,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.complain(form.sentence())
             return
         if self._follower:
-            # The chosen version may be followed by many more messages than the page holds.
+            # The chosen version must stay on the page, although many messages may follow it.
             self._follower.keep_in_view(form.cleaned_data["message_id"])
         await switch_version(self._authorise, form.cleaned_data["message_id"])
         await self._clear_complaint()
@@ -276,7 +276,7 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]
 
 
 def _parsed(text: str | None) -> JSONObject | None:
-    """Return a message with an action; `None` for anything else."""
+    """Return the JSON object of a socket message; `None` if it is no object with an `action`."""
     try:
         message = json.loads(text or "")
     except (ValueError, RecursionError):

@@ -47,7 +47,7 @@ class Server(daphne_server.Server):
         # Twisted's own handlers would stop the server at once.
         self.signal_handlers = False
         for number in SIGNALS:
-            # A shell starts processes in the background with SIGINT ignored.
+            # An ignored signal stays ignored: a shell starts processes in the background with SIGINT ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 daphne_server.EVENT_LOOP.add_signal_handler(number, self._begin_to_drain)
         super().run()

@@ -37,7 +37,7 @@ class SecondStepAdapter(DefaultMFAAdapter):
     """allauth's default adapter, with encryption: a copy of the database does not reveal the second step."""
 
     def encrypt(self, text: str) -> str:
-        """Return the text as it is stored."""
+        """Return the encrypted text, which is stored."""
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:

@@ -10,7 +10,7 @@ import sys
 
 import uvloop
 
-# Daphne creates its event loop when it is imported. uvloop relays a quarter more chunks a second than asyncio's loop.
+# The import of Daphne below creates its event loop. uvloop relays a quarter more chunks a second than asyncio.
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
 import config.asgi  # sets Django up, which the next imports need

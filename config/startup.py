@@ -120,7 +120,7 @@ def warn_without_host_for_mails() -> None:
 
 def import_views() -> None:
     """Import all views, which takes half a second, so that the first page does not wait for it."""
-    # Django imports them when this attribute is read.
+    # Django imports all views when this attribute is read.
     list(get_resolver().url_patterns)
 
 

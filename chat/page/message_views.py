@@ -85,15 +85,15 @@ class CodeContext:
     """What the other parts of a message determine about one part."""
 
     result: CodeExecutionResult | None = None
-    """The result of code that has ended."""
+    """The result of this part, if it is code that has ended."""
     has_code: bool = False
-    """Whether the message holds the code of this result."""
+    """Whether this part is a result whose code is in the message."""
     is_without_result: bool = False
-    """Whether code has no result and will get none."""
+    """Whether this part is code that has no result and will get none."""
     is_earlier_result: bool = False
-    """Whether a later result of the same run shows how the code ended."""
+    """Whether this part is a result, and a later result of the same code shows how the code ended."""
     is_hidden: bool = False
-    """Whether the code of a function call shows the same as this call or response."""
+    """Whether this part is a function call or response, and the code of the call shows the same."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links in a text lead to."""
     place: str = ""

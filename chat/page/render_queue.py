@@ -40,7 +40,7 @@ class Place:
     """The right of one reader to render once."""
 
     def __init__(self, release: Callable[[], None]) -> None:
-        """`release`: gives the place to the next one in the queue."""
+        """`release`: gives the place to the next reader in the queue."""
         self._release = release
         self._lock = threading.Lock()
         self._is_taken = False

@@ -1,4 +1,4 @@
-"""Filters and tags for words that Python makes. They need no `load`: see `TEMPLATES` in the settings."""
+"""Filters and tags for texts that Python makes, such as dates. Templates need no `load` for them: see `TEMPLATES`."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class BatchedCalls(Generic[Item, Result]):
             while self._waiting:
                 batch, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
                 await self._call(batch)
-                # The callers handle their results before the next call.
+                # Let the callers handle their results before the next call.
                 await asyncio.sleep(0)
         finally:
             self._task = None

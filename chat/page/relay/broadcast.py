@@ -24,7 +24,7 @@ class Subscriber(Protocol):
     """A reader of a conversation's frames."""
 
     def deliver(self, frame: Frame) -> None:
-        """Take a frame. Must not wait."""
+        """Take a frame, without waiting."""
         ...
 
 
@@ -42,7 +42,7 @@ _bridges: dict[asyncio.AbstractEventLoop, ChannelBridge] = {}
 
 
 def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
-    """Deliver a conversation's frames from now on."""
+    """Deliver a conversation's frames to a subscriber from now on."""
     key = str(conversation_id)
     is_first = key not in _subscribers
     _subscribers[key].add(subscriber)
@@ -51,7 +51,7 @@ def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
 
 
 def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
-    """Stop delivering. May be repeated."""
+    """Stop delivering frames to a subscriber. A second call is harmless."""
     key = str(conversation_id)
     _subscribers[key].discard(subscriber)
     if not _subscribers[key]:

@@ -63,7 +63,7 @@ class Socket(Protocol):
 
 
 class Follower:
-    """One page that follows a conversation."""
+    """The server's side of one open page that follows a conversation."""
 
     def __init__(
         self, socket: Socket, conversation_id: uuid.UUID, *, user: User, session_key: str, revision: int | None

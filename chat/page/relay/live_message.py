@@ -114,12 +114,12 @@ class LiveMessage:
                         self._show_part(part)
                     elif isinstance(part, Thought):
                         swaps.append(self._part_swap(index, part))
-                    # Of several results of a run, only the last one shows how the code ended.
+                    # If a block of code has several results, only the last one shows how the code ended.
                     swaps += self._update_earlier_parts(index, part)
                 case OutputCut():
                     swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
-                    # The element of the thought must exist on the page.
+                    # The element of the thought must be on the page before its line can change.
                     swaps += [*self._flush(), thought_line_swap(thought_line(self._message_id, index, duration_ms))]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)

@@ -31,7 +31,7 @@ from chat.page.rendering.document_splits import (
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.table_cells import TableCellCounter
 
-#: About 16,000 tokens.
+#: Maximum length of the first document of a text: about 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
 #: Limit for each document after the first one. Its HTML then has at most 6,000 nodes, laid out within 150 ms.

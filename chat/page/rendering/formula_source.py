@@ -65,7 +65,7 @@ class _OpenFormula:
 
     start: FormulaStart
     line: int
-    """The number of that line."""
+    """The number of the line in which the formula began."""
     prefix: str
     """Characters that may precede the other lines: spaces and tabs, and `>` if the first line is in a quote."""
     column: int

@@ -167,7 +167,7 @@ def _is_balanced(content: str) -> bool:
     for character in content:
         depth += (character in "([") - (character in ")]")
         if depth < 0:
-            # The interval `]0, 1[` of French texts.
+            # Brackets such as those of the interval `]0, 1[` in French texts.
             return content.count("]") == content.count("[") == 1 and "(" not in content
     return depth == 0
 

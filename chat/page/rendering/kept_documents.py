@@ -31,7 +31,7 @@ class Rendering(NamedTuple):
 
     closed: SafeString
     tail: SafeString = SafeString("")
-    """Empty if the document has ended."""
+    """The HTML of the open tail; empty if the document has ended."""
 
 
 class End(NamedTuple):

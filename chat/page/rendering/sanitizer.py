@@ -75,5 +75,5 @@ _CLEANER = nh3.Cleaner(
 
 
 def sanitize_html(html: str) -> str:
-    """Return the HTML with all other elements and attributes removed."""
+    """Return the HTML without the elements and attributes that are not listed here."""
     return _CLEANER.clean(html)

@@ -90,7 +90,7 @@ def bridge(indentation: str, newline: str, character: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSource:
-    """Markdown for the parser."""
+    """Markdown source with masks, for the parser."""
 
     text: str
     character: str = ""

@@ -19,7 +19,7 @@ from chat.page.rendering.marks import MARK
 from chat.page.rendering.tag_builder import Builder
 from chat.page.rendering.tag_names import CONTAINERS, INLINE_NAMES, LINE_MARK, LINE_START, LIST_NAMES, TAG_REST
 
-# A tag of a fold that begins a line, after any quote and list markers.
+# A tag of a fold (`<details>`) at the start of a line, after any quote and list markers.
 _FOLD_LINE = re.compile(rf"{LINE_START}({CONTAINERS})<(?=/?(?:details|summary){TAG_REST})", re.IGNORECASE)
 # Escapes are matched too, so that an escaped `<` begins no tag and no comment.
 _SOURCE_TAG = re.compile(

@@ -71,7 +71,7 @@ def _scripts() -> list[Path]:
 @cache
 def _converter() -> quickjs.Function:
     code = "\n".join(path.read_text(encoding="utf-8") for path in _scripts()) + _CONVERT
-    # Its import starts a thread, so it waits for the first formula.
+    # QuickJS is imported only for the first formula, because its import starts a thread.
     converter: quickjs.Function = import_module("quickjs").Function("convert", code, own_executor=True)
     converter.set_time_limit(TIME_LIMIT_S)
     converter.set_memory_limit(MEMORY_LIMIT_BYTES)

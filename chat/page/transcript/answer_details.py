@@ -160,7 +160,7 @@ def code_place(turn: Turn, part: Part, reader: Reader) -> str:
 def place_words(turn: Turn, engine: str, reader: Reader) -> str:
     """Return in words where code of this engine runs, in the detail that the reader may see. Empty: it is unknown."""
     if engine == Engine.NATIVE and not turn.model:
-        # An imported notebook, or an archive that does not name the model.
+        # The turn was imported: from a notebook, or from an archive that does not name the model.
         return ""
     if engine != Engine.NATIVE:
         return ENGINE_WORDS.get(engine, "")

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 PAGE_MESSAGES = 30
-"""Maximum number of messages with which a page opens, and which each step loads."""
+"""Maximum number of messages with which a page opens, and which it loads when its reader asks for more."""
 
 PAGE_CHARS = 256 * 1024
-"""Maximum number of characters of these messages. A single message may exceed it."""
+"""Maximum number of characters of the messages that are loaded at once. A single message may exceed it."""
 
 SNAPSHOT_MESSAGES = 300
 """Maximum number of messages in one snapshot. If a page holds more, messages far from its reader are dropped."""
@@ -128,7 +128,7 @@ def within(window: Window, sizes: Sequence[int], limit: int, near: int | None = 
         more = [at for at in inside if total + sizes[at - window.first] <= limit]
         if not more:
             return Window(first, None if window.is_at_end and last == stop else last)
-        # The message stays in the middle.
+        # Extend the range on the shorter side, so that the message stays in the middle.
         index = min(more, key=lambda at: abs(at - near))
         first, last, total = min(first, index), max(last, index + 1), total + sizes[index - window.first]
 

@@ -30,7 +30,7 @@ class Grammar:
     tokens: tuple[tuple[str, str], ...]
     """Class and pattern of each kind of token; the first that matches is taken. No pattern has capturing groups."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Classes of names."""
+    """Name -> its class."""
     introducers: Mapping[str, str] = field(default_factory=dict)
     """Class of the name that follows a name: `def` is followed by a function."""
     ignores_case: bool = False
@@ -39,7 +39,7 @@ class Grammar:
 
 
 def lookup(**words: str) -> dict[str, str]:
-    """Return the classes of words, which are given as `class_="word word"`."""
+    """Return a map of word -> class. The arguments are `class_="word word"`."""
     return {word: css_class for css_class, text in words.items() for word in text.split()}
 
 
@@ -59,5 +59,5 @@ CHARACTER = ("s", r"'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])'")
 ANNOTATION = ("nd", r"@[^\W\d][\w.]*+")
 SHELL_VARIABLE = ("nb", r"\$(?:\w++|\{[^}\n]{0,200}+\}?|[@*#?$!-])")
 
-#: Classes of the names that follow a word.
+#: Keyword -> class of the name that follows it: a function.
 FUNCTIONS = dict.fromkeys(["def", "fn", "func", "fun", "function", "macro", "sub"], "nf")
