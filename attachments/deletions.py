@@ -39,7 +39,7 @@ def find_due_deletions() -> QuerySet[ObjectDeletion]:
 
 
 def attempt_deletion(deletion_id: int) -> DeletionResult:
-    """Delete the object if it is due and unused, and return the result. Repeating a call is harmless."""
+    """Delete the object if it is due and unused. Return what has happened. Repeating a call is harmless."""
     deletion = _claim_deletion(deletion_id)
     if deletion is None:
         return "not due"

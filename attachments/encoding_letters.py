@@ -21,7 +21,7 @@ _LANGUAGES = (
     # Czech. Windows-1252 reads its ř as ø. Danish and Norwegian have ø, but not the other letters.
     ("áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ", ("øØ", "ìèòïùÌÈÒÏÙ", "áíýÁÍÝ")),
 )
-"""Letters of a language of Windows-1250, and letters of Windows-1252 with the same bytes: one of each group occurs."""
+"""For each language its letters, and groups of what Windows-1252 reads instead: a text has a letter of each group."""
 _ALPHABETS = [
     (frozenset((letters + _SIGNS).encode("cp1250")), [frozenset(some.encode("cp1252")) for some in needed])
     for letters, needed in _LANGUAGES

@@ -65,9 +65,9 @@ def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:
 
 
 def _run_program(label: str, data: bytes, mime_type: str) -> bytes | None:
-    """Return what the program wrote to stdout, or None if it failed.
+    """Return what `PROGRAM` wrote to stdout, or None if it failed.
 
-    Raise subprocess.TimeoutExpired, and UnreadableImage for several pages.
+    Raise UnreadableImage for several pages, and subprocess.TimeoutExpired after `REENCODE_LIMIT_S`.
     """
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
     command = [sys.executable, "-I", str(PROGRAM), mime_type, str(PIXEL_LIMIT), str(SIDE_LIMIT)]

@@ -217,8 +217,8 @@ def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes
 def read_bytes_unconnected(attachment: Attachment) -> bytes:
     """Return the file's bytes like `read_bytes`, without a database connection while storage is slow, and afterwards.
 
-    For a thread that only waits from then on: for storage, then for the client that receives the bytes. A file that is
-    in storage is read without a query, so the connection stays closed.
+    The calling thread should then only wait for the client that receives the bytes. A file that is in storage is read
+    without a query, so the connection stays closed.
     """
     close_connection()
     try:

@@ -26,7 +26,7 @@ LINE_BYTES = 200
 CHARACTERS_PER_BAD = 3
 """Minimum number of valid characters above 127 for each bad byte; with fewer, the text is not UTF-8."""
 WIDE_CHARACTERS_PER_BAD = 100
-"""The same minimum for UTF-16 and UTF-32. It is larger, because most pairs of bytes are a valid character."""
+"""`CHARACTERS_PER_BAD` of UTF-16 and UTF-32. It is larger, because most pairs of bytes are a valid character."""
 ASCII_SHARE = 0.05
 """Minimum share of ASCII (digits, delimiters, line ends) in a text in UTF-16 or UTF-32 without a byte order mark."""
 HEAD_BYTES = 512

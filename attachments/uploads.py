@@ -43,7 +43,7 @@ def find_due_uploads() -> QuerySet[PendingUpload]:
 
 
 def attempt_upload(attachment_id: uuid.UUID) -> AttemptResult:
-    """Upload the attachment if it is due, and return the result. Repeating a call is harmless."""
+    """Upload the attachment if it is due. Return what has happened. Repeating a call is harmless."""
     upload = _claim_upload(attachment_id)
     if upload is None:
         return "not due"

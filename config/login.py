@@ -89,9 +89,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{normalize_name(name)} {find_browser(request, find_user(name)) or self.get_client_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
-        """Count an attempt for address and account. Raise ValidationError if there were too many.
+        """Count an attempt for address and account. Raise ValidationError if there were too many for the address.
 
-        If there were too many for the account, `authenticate` accepts a code together with the password.
+        If there were too many for the account, raise it unless a code came, which `authenticate` checks.
         """
         super().pre_authenticate(request, **credentials)
         name = str(credentials.get("username", ""))
@@ -122,10 +122,10 @@ class AccountAdapter(DefaultAccountAdapter):
             super()._rollback_login_failed_rl_usage()
 
     def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
-        """Return whether a valid code came with the password. `user`: `None` if that is wrong.
+        """Return whether a valid code came with the right password. `user`: `None` if the password is wrong.
 
-        The work is the same for a wrong and a right password. Only a right one counts as an attempt of the second step,
-        so strangers cannot use up that limit.
+        The work is the same for a wrong and a right password. Only with a right one does the code count for the limit
+        of the account, so strangers cannot use up this limit.
         """
         named = find_user(name)
         address = self.get_client_ip(request)

@@ -117,7 +117,7 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result has it."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result says it."""
     attachments: tuple[AttachmentView, ...]
     reader: Reader
     code_end: CodeEnd | None = None
@@ -255,7 +255,7 @@ class MessageView:
     numbers_url: str = ""
     """Where the page gets the numbers of an answer with their sources. Empty: no numbers, or none for this reader."""
     is_traced: bool = False
-    """Whether the page asks for these numbers without a click, because they were traced or are being traced."""
+    """Whether the page asks for `numbers_url` without a click, because the sources were or are being looked for."""
     numbers_html: SafeString = NO_HTML
     """The list of the numbers of an answer, only in exports."""
     pdf_url: str = ""

@@ -24,7 +24,7 @@ TOO_MANY = f"Too many pages are being loaded from here at once. Wait {RETRY_AFTE
 
 
 def queued(view: View[R, P]) -> AsyncView[R, P]:
-    """Decorate a view so that each person, and each address without an account, renders one page at a time.
+    """Decorate a view so that each person, and each IP address of strangers, gets one page at a time.
 
     It is the outermost decorator. The view ends early if its client disconnects (`render_queue.check_reader`).
     """

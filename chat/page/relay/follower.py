@@ -226,7 +226,7 @@ class Follower:
             self._is_outdated = True
 
     def _is_cut_by(self, frame: OrderedFrame) -> bool:
-        """Return whether the frame replaces all messages of the page, which does not begin with the conversation."""
+        """Return whether the frame replaces all messages of the page, and the conversation has earlier ones."""
         window = self._window
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 

@@ -63,7 +63,7 @@ class MarkdownOptions:
     has_buttons: bool = True
     """Whether code and tables have buttons, which need scripts."""
     has_tags: bool = True
-    """Whether the HTML tags of `tags` are elements, as models mean them. What people typed is shown as typed."""
+    """Whether HTML tags (`rendering.tags`) become elements, as models mean them. People's tags are shown as typed."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links lead to."""
     may_grow: bool = False

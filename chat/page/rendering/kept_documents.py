@@ -38,7 +38,7 @@ class End(NamedTuple):
     """The end of a document whose text is longer than its limit."""
 
     chars: int
-    """Number of characters of the text that the document holds. The next document begins with the others."""
+    """Number of characters of the text that the document holds. The next document begins after them."""
     next_prefix: str
     """Text that reopens the block that was split there; see `Document`."""
 

@@ -50,7 +50,7 @@ def missing_scripts() -> list[Path]:
 
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
-    """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it, or is missing."""
+    """Return the MathML of a formula, as untrusted text; empty if Temml is missing or cannot convert it."""
     # A text with an unpaired surrogate, which JSON can hold, is no formula.
     if missing_scripts() or latex != latex.encode(errors="ignore").decode():
         return ""

@@ -60,7 +60,7 @@ class Window:
         return self if self.last is None else Window(self.first, self.last + PAGE_MESSAGES)
 
     def is_cut_at(self, index: int | None) -> bool:
-        """Return whether replacing all messages from `index` on replaces this whole range. False if it begins at 0."""
+        """Return whether replacing all messages from `index` on replaces this whole range. False if `first` is 0."""
         return index is not None and index <= self.first and self.first > 0
 
 

@@ -32,7 +32,7 @@ class Grammar:
     words: Mapping[str, str] = field(default_factory=dict)
     """Name -> its class."""
     introducers: Mapping[str, str] = field(default_factory=dict)
-    """Class of the name that follows a name: `def` is followed by a function."""
+    """Name -> class of the name that follows it: `def` is followed by a function."""
     ignores_case: bool = False
     embedded: Mapping[str, str] = field(default_factory=dict)
     """Languages that begin after a token, by the token's first characters (`<script`)."""
