@@ -59,7 +59,7 @@ def attempt_deletion(deletion_id: int) -> DeletionResult:
 
 
 def _build_name(deletion: ObjectDeletion) -> str:
-    """Return the name that an upload of the deleted attachment writes."""
+    """Return the object name that an upload of the deleted attachment has used, or may still use."""
     owner_id, sha256, mime_type = deletion.owner_id, deletion.sha256, deletion.mime_type
     return build_storage_name(Attachment(owner_id=owner_id, sha256=sha256, mime_type=mime_type))
 

@@ -51,8 +51,8 @@ def normalize_name(name: str) -> str:
 def count_attempt(request: HttpRequest, action: str, account: str, user: User | None) -> RateLimitUsage | None:
     """Count an attempt for an account. Return `None` if this browser has reached its limit.
 
-    The result has a method `rollback` for attempts that succeed. `account`: the key of the count of strangers. `user`:
-    the account, to find out whether it knows the browser; `None` if it does not exist.
+    The result has a method `rollback` for attempts that succeed. `account`: the key of the count for all browsers.
+    `user`: the account, to find out whether it knows the browser; `None` if it does not exist.
     """
     usage = consume(request, app="allauth.account", action=action, key=account)
     browser = find_browser(request, user)

@@ -30,7 +30,7 @@ SQLITE_OPTIONS = {
 def database_settings(url: str, folder: Path) -> dj_database_url.DBConfig:
     """Return the settings of the database at `url`; if `url` is empty, those of a SQLite file in `folder`.
 
-    Options in the query of `url` override these settings. Its `options=` are appended to ours.
+    Options in the query of `url` override these settings. Its `options=` are appended to these.
     """
     settings: dj_database_url.DBConfig = dj_database_url.parse(
         url or f"sqlite:///{folder / 'plotline.sqlite3'}",

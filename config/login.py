@@ -205,7 +205,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return offer_revocation(request, user, response)
 
     def get_login_stages(self) -> list[str]:
-        """Return the classes of the steps after the password, by dotted path, with our own second step."""
+        """Return the classes of the steps after the password, by dotted path, with Plotline's second step."""
         stages: list[str] = super().get_login_stages()
         own = {"allauth.mfa.stages.AuthenticateStage": "config.second_step.SecondStepStage"}
         return [own.get(stage, stage) for stage in stages]

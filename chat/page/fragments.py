@@ -135,7 +135,7 @@ def part_element_id(message_id: uuid.UUID, index: int) -> str:
 
 
 def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
-    """Return the id of the element that runs the code of a part again."""
+    """Return the id of the element with the buttons that run the code of a part again."""
     return f"{part_element_id(message_id, index)}-rerun"
 
 

@@ -164,7 +164,7 @@ class Document:
         return self._make_safe(raw_html, source)
 
     def find_end(self) -> Split:
-        """Return where this document, which is full, ends. The next document begins there."""
+        """Return where this document, which has reached its limit, ends. The next document begins there."""
         if split := find_plain_split(self._text, self._first_end):
             return split
         self.close_blocks()
@@ -181,7 +181,7 @@ class Document:
         return Split(position, reopening_prefix(self._text, self._parse(self._text[:position])))
 
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
-        """End this document, which is full. Return the change, the next document, and the text that moves to it."""
+        """End this document at its limit. Return the change, the next document, and the text that moves to it."""
         previous_html = self.closed_html
         change = self.close_blocks()
         position, prefix = find_plain_split(self._text, self._first_end) or self._split_after_parsing()

@@ -174,7 +174,7 @@ class _Lines:
         return "".join([*self._lines[formula.line + 1 : len(self._masked)], last])
 
     def _edits(self, line: str, position: int) -> list[Edit]:
-        """Return the edits of a line's formulas after `position`. Open a formula that continues in the next line."""
+        """Return the edits for a line's formulas after `position`. Open a formula that continues in the next line."""
         has_delimiters = "$" in line or ("\\" in line and (self._text_environments or _BACKSLASHES.search(line)))
         if not has_delimiters and not ("`" in line and "|" in line):
             return []

@@ -82,7 +82,7 @@ ends: KeptValues[End] = KeptValues(ENDS_BYTES)
 
 
 def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
-    """Return the end of a full document. `text`: as many characters as a document may hold."""
+    """Return the end of a document at its limit. `text`: as many characters as a document may hold."""
     return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
 
 
@@ -94,7 +94,7 @@ def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
 
 
 def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:
-    """Return the HTML of a full document. `text`: as many characters as a document may hold."""
+    """Return the HTML of a document at its limit. `text`: as many characters as a document may hold."""
 
     def render() -> Rendering:
         document = Document(prefix, options, limit_chars=len(text))

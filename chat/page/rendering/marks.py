@@ -25,7 +25,7 @@ _HIDDEN = re.compile(
 )
 
 _SPACE_MARK = MARK * 5
-# The address of a file with spaces, which ends a link in Markdown only between `<` and `>`.
+# The address of a file with spaces. In Markdown, the address of a link has spaces only between `<` and `>`.
 _SPACED_PATH = re.compile(
     r"\]\((?:sandbox:)?(?! )(?:[^\r\n()<>:\"]|\([^\r\n()<>:\"]{0,40}\)){1,200}(?<=[^\s.(])\.[a-z]\w{1,6}(?=\))",
     re.IGNORECASE,

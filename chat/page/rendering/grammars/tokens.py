@@ -35,7 +35,7 @@ class Grammar:
     """Name -> class of the name that follows it: `def` is followed by a function."""
     ignores_case: bool = False
     embedded: Mapping[str, str] = field(default_factory=dict)
-    """Languages that begin after a token, by the token's first characters (`<script`)."""
+    """First characters of a token, such as `<script` -> language of the code after the token."""
 
 
 def lookup(**words: str) -> dict[str, str]:
