@@ -71,7 +71,7 @@ def _is_used(deletion: ObjectDeletion, name: str) -> bool:
 
 
 def _claim_deletion(deletion_id: int) -> ObjectDeletion | None:
-    """Claim the row and return it, or None if it is not due, does not exist, or another worker has claimed it."""
+    """Claim the row and return it. Return None if it is not due, is gone, or is claimed by another worker."""
     deletion = find_due_deletions().filter(pk=deletion_id).first()
     if deletion is None:
         return None

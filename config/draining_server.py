@@ -107,7 +107,7 @@ async def drain(limit_s: float) -> None:
 
 
 async def move_pages(runner: Runner) -> None:
-    """Close the connections that are open now, in random order, each one once no turn of its conversation runs here."""
+    """Close the open connections in random order, each as soon as no turn of its conversation runs in this process."""
     waiting = broadcast.all_subscribers()
     random.shuffle(waiting)
     while waiting:

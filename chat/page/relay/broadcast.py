@@ -1,7 +1,7 @@
 """Delivers frames to all subscribers of a conversation: directly in this process, and by the channel layer in others.
 
-Frames may be lost. Each step names the one that it follows (`after`), so that a reader who missed one, because the
-layer dropped it or the reader was slow, notices the gap and reads a snapshot.
+Frames may be lost, because the layer drops them or a reader is slow. Each step names the one that it follows (`after`),
+so that a reader who has missed one notices the gap and reads a snapshot.
 """
 
 from __future__ import annotations

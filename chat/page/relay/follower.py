@@ -1,7 +1,7 @@
 """Keeps one open page up to date with its conversation.
 
 The page applies frames in order. After a gap, if too many frames wait for it, or when it joins in the middle of an
-answer, it gets a snapshot from the database instead, and follows the frames from there.
+answer, it gets a snapshot from the database instead. Then it follows the frames from there.
 
 The page holds a window of the transcript (`transcript.window`). The follower alone changes it, in the order in which it
 sends messages, so it always knows what the page holds.

@@ -1,8 +1,8 @@
 """Conversion of markdown blocks (CommonMark, GFM, footnotes, formulas in LaTeX) to safe HTML.
 
 The text is parsed, the parser's HTML is rewritten (`tags`, `elements`), and the sanitizer runs last. A few HTML tags
-without attributes are elements, all other HTML is shown as source text, and images are links, so the result loads no
-resources. A line of text is never a heading because of the line below it, which may be the beginning of a list.
+become elements. All other HTML is shown as source text, and images are links, so the result loads no resources. A line
+of text is never a heading because of the line below it, which may be the beginning of a list.
 
 After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
 joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
