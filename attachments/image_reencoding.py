@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, UnreadableImage
 
-#: Not imported: the formats that it reads would take 3 MB of the server's memory.
+#: It is not imported, because the image formats that it reads would take 3 MB of the server's memory.
 PROGRAM = Path(__file__).with_name("reencode_program.py")
 #: The exit status of `PROGRAM` for an image of several pages.
 HAS_SEVERAL_PAGES = 3

@@ -122,7 +122,7 @@ def answer_any_host(get_response: SyncHandler | AsyncHandler) -> SyncHandler | A
 
     async def answer_async(request: HttpRequest) -> HttpResponseBase:
         if view := VIEWS.get(request.path_info):
-            # Not on Django's shared thread, which other requests may keep busy.
+            # The view does not run on Django's shared thread, which other requests may keep busy.
             return await sync_to_async(view, thread_sensitive=False)(request)
         return await cast("AsyncHandler", get_response)(request)
 

@@ -213,7 +213,7 @@ class LiveMessage:
         )
 
     def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:
-        """Return the swaps of earlier parts that look different because of this one."""
+        """Return the swaps of earlier parts that look different because of this new part."""
         self._files.add_part(index, part)
         swaps = []
         code = self._results.add(index, part)

@@ -191,7 +191,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         approval=answer.approval if turn.status == Turn.Status.WAITING else None,
         move_reason=answer.move_reason,
         earlier_readings=answer.earlier_readings,
-        # Shown only after the end of the turn, because a live turn may still change its sources.
+        # Sources are shown only after the end of the turn, because a live turn may still change them.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
         cleared=cleared_outputs(turn, parts, answer.cleared, reader),
