@@ -139,7 +139,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return True
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the name as accounts have it. Raises ValidationError for a name that is taken or not allowed."""
+        """Return the name in the form that accounts store. Raises ValidationError if it is taken or not allowed."""
         name: str = super().clean_username(User.normalize_username(username), shallow)
         if not shallow and find_user(name):
             raise self.validation_error("username_taken")

@@ -40,7 +40,7 @@ class End(NamedTuple):
     chars: int
     """Number of characters of the text that the document holds. The next document begins after them."""
     next_prefix: str
-    """Text that reopens the block that was split there; see `Document`."""
+    """Text that reopens the block that was split at this end; see `Document`."""
 
 
 V = TypeVar("V", Rendering, End)

@@ -143,6 +143,6 @@ def _index_levels(parts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _value(text: str) -> str:
-    """Return a cell's text. pandas shortens `...` in narrow columns."""
+    """Return a cell's text. `..` becomes `...` again, which pandas shortens in narrow columns."""
     value = text.strip()
     return "..." if value == ".." else value

@@ -98,7 +98,7 @@ def around(index: int, count: int) -> Window:
 
 
 def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
-    """Return the range of a snapshot for a page that holds `held`. At the conversation's end it holds a full page.
+    """Return the range of a snapshot for a page that holds `held`. At the end it has PAGE_MESSAGES messages or more.
 
     If `held` has more than SNAPSHOT_MESSAGES, the range is around the reader. `reader_at`: the index of a message that
     the reader sees; `None`: the reader is at the end.
