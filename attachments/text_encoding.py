@@ -30,7 +30,7 @@ WIDE_CHARACTERS_PER_BAD = 100
 ASCII_SHARE = 0.05
 """Minimum share of ASCII (digits, delimiters, line ends) in a text in UTF-16 or UTF-32 without a byte order mark."""
 HEAD_BYTES = 512
-"""Length of a file's head. Text has one control character there, or fewer than lines; binary formats have more."""
+"""Length of a file's head. Text has at most one control character there, or fewer than lines; binary data has more."""
 BYTES_PER_CONTROL = 1_000
 """Text has at most one control character for each so many bytes, plus one."""
 SHORT_BYTES = 16
@@ -79,7 +79,7 @@ _RIVALS = (
 
 
 class NotText(Exception):
-    """The data is not text, because it has more control characters than text."""
+    """The data is not text, because it has too many control characters."""
 
     def __init__(self, byte: int, offset: int) -> None:
         """`byte`: the control character. `offset`: its position in the data, in bytes."""

@@ -261,7 +261,7 @@ def safe_name(name: str, default: str) -> str:
 
 
 def _shorten(label: str) -> str:
-    """Return the label within both limits: its beginning, an ellipsis, and its last 20 characters."""
+    """Return the label within both limits of length: its beginning, an ellipsis, and its last 20 characters."""
     end = label[-20:].lstrip()
     beginning = label[: NAME_LIMIT_CHARACTERS - 21]
     while len(f"{beginning}…{end}".encode()) > NAME_LIMIT_BYTES:

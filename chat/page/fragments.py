@@ -218,7 +218,7 @@ def transcript_html(views: Iterable[MessageView]) -> SafeString:
 
 
 def earlier_html(first: int, message_id: uuid.UUID | None) -> SafeString:
-    """Render the link to the messages before a range: `#earlier`. The range begins with this index and message."""
+    """Render the link to the messages before a range: `#earlier`. `first`, `message_id`: the range's first message."""
     return render("chat/_earlier", {"first": first, "before": message_id})
 
 

@@ -218,7 +218,7 @@ class Follower:
         elif self._position.includes(frame):
             return
         elif self._window is not None and not self._window.is_at_end:
-            # The page does not show the end, where answers grow. A new revision may have changed other messages.
+            # The page does not show the end, where answers grow. A new revision may have changed what it shows.
             self._is_outdated = frame.revision != self._position.revision
         elif self._position.precedes(frame) and not self._is_cut_by(frame):
             await self._send(frame.text, StreamPosition.of(frame))
