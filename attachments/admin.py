@@ -1,7 +1,7 @@
 """Admin pages for attachments: uploads and deletions that wait for storage, their errors, and actions that retry them.
 
-The pages are read-only except for that action. They show neither the contents nor the names of files, because operators
-do not need them. Reviewers see files inside the conversations.
+The pages are read-only except for these actions. They show neither the contents nor the names of files, because
+operators do not need them. Reviewers see files inside the conversations.
 """
 
 from __future__ import annotations

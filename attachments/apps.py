@@ -15,5 +15,5 @@ class AttachmentsConfig(AppConfig):
     verbose_name = gettext_lazy("Attachments")
 
     def ready(self) -> None:
-        """Translate the words of the models."""
+        """Let the admin show the names of models and columns in the active language."""
         translate_model_words(self)

@@ -6,10 +6,10 @@ from django.db import connection
 
 
 def close_connection(**_: object) -> None:
-    """Close this thread's connection, unless a transaction is open on it. It can be connected to a signal.
+    """Close this thread's connection, unless a transaction is open on it. Signals can call this function.
 
-    For threads that end, such as those of requests, or that do nothing for long. With PostgreSQL, the connection goes
-    back to the pool of the process.
+    A thread calls it before it ends or waits for long. With PostgreSQL, the connection goes back to the pool of the
+    process.
     """
     if not connection.in_atomic_block:
         connection.close()

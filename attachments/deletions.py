@@ -39,7 +39,7 @@ def find_due_deletions() -> QuerySet[ObjectDeletion]:
 
 
 def attempt_deletion(deletion_id: int) -> DeletionResult:
-    """Delete the object if it is due and unused, and return the result. Repeating a call is harmless."""
+    """Delete the object if it is due and unused. Return what has happened. Repeating a call is harmless."""
     deletion = _claim_deletion(deletion_id)
     if deletion is None:
         return "not due"
@@ -59,7 +59,7 @@ def attempt_deletion(deletion_id: int) -> DeletionResult:
 
 
 def _build_name(deletion: ObjectDeletion) -> str:
-    """Return the name that an upload of the deleted attachment writes."""
+    """Return the object name that an upload of the deleted attachment has used, or may still use."""
     owner_id, sha256, mime_type = deletion.owner_id, deletion.sha256, deletion.mime_type
     return build_storage_name(Attachment(owner_id=owner_id, sha256=sha256, mime_type=mime_type))
 
@@ -71,7 +71,7 @@ def _is_used(deletion: ObjectDeletion, name: str) -> bool:
 
 
 def _claim_deletion(deletion_id: int) -> ObjectDeletion | None:
-    """Claim the row and return it, or None if it is not due, does not exist, or another worker has claimed it."""
+    """Claim the row and return it. Return None if it is not due, is gone, or is claimed by another worker."""
     deletion = find_due_deletions().filter(pk=deletion_id).first()
     if deletion is None:
         return None

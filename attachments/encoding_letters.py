@@ -21,7 +21,7 @@ _LANGUAGES = (
     # Czech. Windows-1252 reads its ř as ø. Danish and Norwegian have ø, but not the other letters.
     ("áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ", ("øØ", "ìèòïùÌÈÒÏÙ", "áíýÁÍÝ")),
 )
-"""Letters of a language of Windows-1250, and letters of Windows-1252 with the same bytes: one of each group occurs."""
+"""For each language its letters, and groups of what Windows-1252 reads instead: a text has a letter of each group."""
 _ALPHABETS = [
     (frozenset((letters + _SIGNS).encode("cp1250")), [frozenset(some.encode("cp1252")) for some in needed])
     for letters, needed in _LANGUAGES
@@ -64,12 +64,10 @@ def read_strictly(data: bytes, codec: str) -> str | None:
 
 
 def is_told_by_symbols(sample: bytes, codec: str) -> bool:
-    """Return whether the sample is Windows-1252.
+    """Return whether the sample is Windows-1252, although the detector has reported `codec`.
 
-    Both codecs then read the same text, except for symbols in their usual places.
-
-    The detector is made for running text. It takes the few symbols of an English table, as in `µm` or `£ 5`, for
-    letters.
+    It is if both read the same text, except for symbols that Windows-1252 reads in their usual places. The detector is
+    made for running text, and takes the few symbols of an English table, as in `µm` or `£ 5`, for letters.
     """
     text = read_strictly(sample, "cp1252")
     if text is None:
@@ -79,7 +77,7 @@ def is_told_by_symbols(sample: bytes, codec: str) -> bool:
 
 
 def is_central_european(sample: bytes) -> bool:
-    """Return whether a sample in Windows-1252 or -1250 has the letters of Hungarian or Czech and no others."""
+    """Return whether all letters above ASCII in a sample of Windows-1252 or -1250 are Hungarian or Czech."""
     found = {byte for byte in sample if byte > 127}
     return any(
         found <= letters and not any(found.isdisjoint(some) for some in needed) for letters, needed in _ALPHABETS

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from attachments.validation import PIXEL_LIMIT, SIDE_LIMIT, RefusedUpload, UnreadableImage
 
-#: Not imported: the formats that it reads would take 3 MB of the server's memory.
+#: It is not imported, because the image formats that it reads would take 3 MB of the server's memory.
 PROGRAM = Path(__file__).with_name("reencode_program.py")
-#: The exit status of the program for an image of several pages.
+#: The exit status of `PROGRAM` for an image of several pages.
 HAS_SEVERAL_PAGES = 3
-#: Maximum run time of the program for one image.
+#: Maximum run time of `PROGRAM` for one image.
 REENCODE_LIMIT_S = 30.0
 #: Maximum time that an image waits for images that were uploaded before it.
 QUEUE_LIMIT_S = 30.0
@@ -65,9 +65,9 @@ def reencode_image(label: str, data: bytes, mime_type: str) -> ReencodedImage:
 
 
 def _run_program(label: str, data: bytes, mime_type: str) -> bytes | None:
-    """Return what the program wrote to stdout, or None if it failed.
+    """Return what `PROGRAM` wrote to stdout, or None if it failed.
 
-    Raise subprocess.TimeoutExpired, and UnreadableImage for several pages.
+    Raise UnreadableImage for several pages, and subprocess.TimeoutExpired after `REENCODE_LIMIT_S`.
     """
     # -I isolates the interpreter; the empty environment keeps the server's keys from the program.
     command = [sys.executable, "-I", str(PROGRAM), mime_type, str(PIXEL_LIMIT), str(SIDE_LIMIT)]

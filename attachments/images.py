@@ -1,4 +1,4 @@
-"""Tells images from other files. Pure."""
+"""Decides which files are images. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MaybeImage:
 
     @property
     def is_image(self: _HasWidth) -> bool:
-        """Whether the file is an image that is shown; others are only offered for download."""
+        """Whether pages show the file as an image. They only offer all other files for download."""
         return self.width is not None
 
 

@@ -47,7 +47,7 @@ def change_model_words(model: type[Model], change: ChangeText) -> None:
 
 
 def _has_english_choices(field: Field[Any, Any]) -> bool:
-    """Return whether a column has choices in English. Names of languages are the same in every language."""
+    """Return whether a column has choices to translate. Languages are not: each has its own name in every language."""
     return isinstance(field.choices, list) and field.choices != settings.LANGUAGES
 
 

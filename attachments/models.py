@@ -24,7 +24,7 @@ class AttachmentJSON(TypedDict):
 
     id: str
     index: int | None
-    """The n of its marker, or None outside a message."""
+    """The n of its marker (`[GRAPH:n]`), or None outside a message."""
     is_graph: bool
     mime_type: str
     name: str
@@ -39,7 +39,7 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
     """Queries for attachments."""
 
     def readable_by(self, user: AbstractBaseUser | AnonymousUser) -> AttachmentQuerySet:
-        """Return the user's own attachments, except those that only deleted conversations and their runs show.
+        """Return the user's own attachments, except those that only deleted conversations and runs of their code show.
 
         These rows stay until they are deleted in the background. Reviewers read the files of other users only in the
         admin, which logs each access.
@@ -56,7 +56,7 @@ class Attachment(MaybeImage, models.Model):
     """One file. Only the fields that describe its upload to storage ever change."""
 
     class Status(models.TextChoices):
-        """The place that holds the bytes of the file."""
+        """Whether storage or the database holds the bytes of the file."""
 
         PENDING = "pending", "waiting for storage"
         STORED = "stored", "in storage"

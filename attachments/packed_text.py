@@ -23,7 +23,7 @@ NAME_CHARACTERS = 100
 _DIRECTORY_MARK = b"PK\x01\x02"
 """The first bytes of each entry in the directory of an archive."""
 _PIECE_BYTES = 64 * 1024
-"""Compressed bytes that are unpacked at once. zlib copies the bytes of a piece that follow the end of a member."""
+"""Compressed bytes that are unpacked at once. They are few, because zlib copies the rest of a piece at each member."""
 _ENCRYPTED_FLAG = 0x1
 _TEXT_TABLES = frozenset({"csv", "tsv", "tab", "json", "jsonl", "ndjson", "txt", "psv", "dat"})
 _OTHER_TABLES = frozenset({"xlsx", "xlsm", "xlsb", "xls", "ods", "parquet", "dta", "feather", "arrow"})
@@ -41,8 +41,8 @@ def unpack(name: str, data: bytes) -> tuple[str, bytes] | None:
     """Return the name and the bytes of the file that is packed in this one, or `None` if it is not packed.
 
     Workbooks and similar files are archives, but do not count as packed. Whether the bytes are text is not checked.
-    Raises PackedError if the file is broken, has more than `UPLOAD_LIMIT_BYTES` when unpacked, or does not hold one
-    table.
+    Raises PackedError if the file is broken, has more than `UPLOAD_LIMIT_BYTES` when unpacked, or is an archive from
+    which no single text can be chosen.
     """
     if data.startswith(GZIP_MARK):
         return _gzip_name(name, data), _gunzip(data)
@@ -126,9 +126,9 @@ def _unzip(data: bytes) -> tuple[str, bytes] | None:
 
 
 def _choose(files: Sequence[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    """Return the entry of the archive that is to be read.
+    """Return the archive's only table in text, or its only file.
 
-    Raises PackedError unless it holds exactly one text table or file.
+    Raises PackedError if there is none, if there are several, or if the only table is a workbook or binary.
     """
     tables = [part for part in files if _suffix(part) in _TEXT_TABLES | _OTHER_TABLES]
     # An archive often holds a description (.txt) beside the table.

@@ -32,7 +32,7 @@ PHOTO_TYPES = ("image/tiff", "image/avif")
 """Types of files that become JPEG if they have colours and no transparency, because most of these are photos."""
 PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16")
 HAS_SEVERAL_PAGES = 3
-"""Exit status. Only the first page could be kept, and nobody would notice that the others are missing."""
+"""Exit status for an image that is refused, because only its first page could be kept without any notice."""
 
 #: Limit of the address space. Rotating a JPEG of fifty million pixels takes 0.4 GB; a WebP of that size takes 0.9 GB.
 MEMORY_LIMIT_BYTES = 1280 * 1024**2
@@ -120,7 +120,7 @@ def main() -> None:
     _limit_resources()
     # Each thread of the decoder would take memory of its own.
     AvifImagePlugin.DEFAULT_MAX_THREADS = 1
-    # `reencode` checks the number of pixels.
+    # Pillow's own limit is off, because `reencode` checks the number of pixels.
     Image.MAX_IMAGE_PIXELS = None
     mime_type, pixel_limit, side_limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     data = sys.stdin.buffer.read()

@@ -175,7 +175,7 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
 
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:
-    """Return the re-encoded image and its description. Raise RefusedUpload."""
+    """Return the re-encoded image and its description. Raise RefusedUpload if this fails or the result is too large."""
     # Otherwise this thread would hold its connection while it waits for the images that were uploaded before.
     close_connection()
     image = reencode_image(info.name, data, info.mime_type)
@@ -192,7 +192,7 @@ def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes
     """Return the file's bytes, verified against their SHA-256 when they come from storage.
 
     A call to storage takes at most `limit_s` seconds, by default `storage.ATTEMPT_LIMIT_S` (12 s). Raise
-    BytesUnavailable.
+    BytesUnavailable if storage does not return the right bytes in this time.
     """
     name = attachment.storage_name
     if not name:
@@ -217,8 +217,8 @@ def read_bytes(attachment: Attachment, *, limit_s: float | None = None) -> bytes
 def read_bytes_unconnected(attachment: Attachment) -> bytes:
     """Return the file's bytes like `read_bytes`, without a database connection while storage is slow, and afterwards.
 
-    For a thread that only waits from then on: for storage, then for the client that receives the bytes. A file that is
-    in storage is read without a query, so the connection stays closed.
+    The calling thread should then only wait for the client that receives the bytes. A file that is in storage is read
+    without a query, so the connection stays closed.
     """
     close_connection()
     try:

@@ -26,11 +26,11 @@ LINE_BYTES = 200
 CHARACTERS_PER_BAD = 3
 """Minimum number of valid characters above 127 for each bad byte; with fewer, the text is not UTF-8."""
 WIDE_CHARACTERS_PER_BAD = 100
-"""The same minimum for UTF-16 and UTF-32. It is larger, because most pairs of bytes are a valid character."""
+"""`CHARACTERS_PER_BAD` of UTF-16 and UTF-32. It is larger, because most pairs of bytes are a valid character."""
 ASCII_SHARE = 0.05
 """Minimum share of ASCII (digits, delimiters, line ends) in a text in UTF-16 or UTF-32 without a byte order mark."""
 HEAD_BYTES = 512
-"""Length of a file's head, in which text has at most one control character, and binary formats have several."""
+"""Length of a file's head. Text has at most one control character there, or fewer than lines; binary data has more."""
 BYTES_PER_CONTROL = 1_000
 """Text has at most one control character for each so many bytes, plus one."""
 SHORT_BYTES = 16
@@ -79,7 +79,7 @@ _RIVALS = (
 
 
 class NotText(Exception):
-    """The data is not text, because of a control character."""
+    """The data is not text, because it has too many control characters."""
 
     def __init__(self, byte: int, offset: int) -> None:
         """`byte`: the control character. `offset`: its position in the data, in bytes."""
@@ -139,12 +139,12 @@ def to_utf8(data: bytes) -> bytes:
 
 
 def detect_encoding(data: bytes) -> TextEncoding:
-    """Return the encoding of the data. Raise NotText.
+    """Return the encoding of the data. Raise NotText if it is binary.
 
     15 MB take less than a second, and 15 MB of hostile bytes about three.
     """
     codec = _marked_codec(data) or _unmarked_wide_codec(data)
-    # From here on, each control character is one byte.
+    # In `narrow`, each control character is one byte.
     narrow = decode(data, codec, "replace").encode("ascii", "replace") if codec in _WIDTHS and codec else data
     nul_count, control_count = _count_controls(narrow, _WIDTHS.get(codec or "", 1))
     candidates: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ def _unmarked_wide_codec(data: bytes) -> str | None:
     head = data[:SAMPLE_BYTES].rstrip(b"\0")
     line, _, rest = head.partition(b"\n")
     if b"\0" not in head or (len(line) > 2 and b"\0" not in line + rest[:1] and read_strictly(line, "utf-8")):
-        # PowerShell adds lines in UTF-16 to files in other encodings.
+        # The first line is not UTF-16: PowerShell adds lines in UTF-16 to files in other encodings.
         return None
     units = data[: len(head) // 4 * 4]
     if len(units) >= SHORT_BYTES:
@@ -231,10 +231,10 @@ def find_bad_bytes(data: bytes, codec: str) -> tuple[int, int | None]:
 
 
 def _count_controls(data: bytes, width: int) -> tuple[int, int]:
-    """Return the number of NULs, and of other control characters that do not occur in text. Raise NotText.
+    """Return the number of NULs, and of other control characters that do not occur in text.
 
-    Text may have a few of them, fewer of them than lines in its head, and any number of NULs and Ctrl-Z at its end.
-    `width`: bytes of a character.
+    Raise NotText if there are too many (`HEAD_BYTES`, `BYTES_PER_CONTROL`). NULs and Ctrl-Z at the end of the data are
+    not limited. `width`: bytes of a character.
     """
     end = len(data.rstrip(_END_MARKS)) or len(data)
     limit = 0 if end < SHORT_BYTES else 1 + end // BYTES_PER_CONTROL

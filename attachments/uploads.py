@@ -43,7 +43,7 @@ def find_due_uploads() -> QuerySet[PendingUpload]:
 
 
 def attempt_upload(attachment_id: uuid.UUID) -> AttemptResult:
-    """Upload the attachment if it is due, and return the result. Repeating a call is harmless."""
+    """Upload the attachment if it is due. Return what has happened. Repeating a call is harmless."""
     upload = _claim_upload(attachment_id)
     if upload is None:
         return "not due"
@@ -80,7 +80,7 @@ def compute_retry_delay_s(attempts: int, *, is_permanent: bool) -> float:
 
 
 def _claim_upload(attachment_id: uuid.UUID) -> PendingUpload | None:
-    """Claim the row and return it, or None if it is not due, does not exist, or another worker has claimed it."""
+    """Claim the row and return it. Return None if it is not due, is gone, or is claimed by another worker."""
     attempts = find_due_uploads().filter(pk=attachment_id).values_list("attempts", flat=True).first()
     if attempts is None:
         return None

@@ -66,7 +66,7 @@ class RefusedUpload(Exception):
     """The file cannot be uploaded. The text of the error is a message for the user."""
 
     status = 400
-    """The HTTP status of the upload view."""
+    """The HTTP status with which the upload view responds."""
     retry_after_s: int | None = None
     """Seconds after which the same upload is possible; `None` if waiting does not help."""
 
@@ -113,7 +113,7 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
 
     The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as plain text. A text
     that is packed has the name of the text, with `.gz` or `.zip`. Raise UploadTooLarge, UnreadableImage or
-    RefusedUpload.
+    RefusedUpload if the file cannot be attached.
     """
     label = safe_name(name, "file")
     if not data:
@@ -146,7 +146,7 @@ def inspect_upload(name: str, data: bytes) -> UploadInfo:
 
 
 def _inspect_packed(label: str, inner: str, data: bytes) -> str:
-    """Return the type of the text that is packed in an upload. Raise RefusedUpload. `inner`: the name of the text."""
+    """Return the type of the text in a packed upload. Raise RefusedUpload for other data. `inner`: its file name."""
     suffix = inner.lower().rpartition(".")[2]
     explanation = explain_refusal(data, suffix) if data else "the file in it is empty."
     if not explanation and (_detect_raster_type(data) or data.startswith(b"%PDF-") or find_table_kind(data, suffix)):
@@ -178,7 +178,7 @@ def inspect_file_of_code(name: str, data: bytes) -> UploadInfo:
     """Return the safe name, type and size of a file that executed code wrote, determined from its content.
 
     Files of every type are accepted. Those that a user could not upload are `application/octet-stream`. Raise
-    UploadTooLarge or RefusedUpload.
+    UploadTooLarge if the file is too large, and RefusedUpload if it is empty.
     """
     label = safe_name(name, "file")
     if not data:
@@ -261,7 +261,7 @@ def safe_name(name: str, default: str) -> str:
 
 
 def _shorten(label: str) -> str:
-    """Return the label within both limits: its beginning, an ellipsis, and its last 20 characters."""
+    """Return the label within both limits of length: its beginning, an ellipsis, and its last 20 characters."""
     end = label[-20:].lstrip()
     beginning = label[: NAME_LIMIT_CHARACTERS - 21]
     while len(f"{beginning}…{end}".encode()) > NAME_LIMIT_BYTES:
@@ -292,7 +292,7 @@ def _detect_raster_type(data: bytes) -> str | None:
 
 
 def _is_truncated(mime_type: str, data: bytes) -> bool:
-    """Return whether the end of an image file is missing. Raise TooManySegments.
+    """Return whether the end of an image file is missing. Raise TooManySegments for a file above the limits.
 
     A WebP is a RIFF file, which gives its length in the header.
     """

@@ -104,7 +104,7 @@ class _CountedResponse(HttpResponse):
 
 
 def _build_counted_response(attachment: Attachment, counted_for: Hashable) -> HttpResponse:
-    """Return a response with the attachment's bytes and count them as in flight. Raise BytesUnavailable."""
+    """Return a response with the file's bytes; count them as in flight. Raise BytesUnavailable if this fails."""
     size_bytes = attachment.size_bytes
     with _in_flight_lock:
         if _in_flight_bytes[counted_for] + size_bytes > IN_FLIGHT_LIMIT_BYTES:
@@ -163,7 +163,7 @@ def _store_uploaded_file(request: HttpRequest) -> HttpResponseBase:
 def report_upload(request: HttpRequest, attachment: Attachment) -> None:
     """Call the listener in settings.UPLOAD_LISTENER with a file that a person has uploaded.
 
-    Its work needs an ASGI server.
+    Without an ASGI server nothing is called, because the listener works on the server's event loop.
     """
     if isinstance(request, ASGIRequest):
         import_string(settings.UPLOAD_LISTENER)(attachment)

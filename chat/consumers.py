@@ -40,7 +40,7 @@ from chat.people.quotas.resources import QuotaExceeded
 from chat.vocabulary.parts import JSONObject
 
 CLOSE_TOO_FAST = 4429
-"""Closes the socket of a client that sends too fast. Codes from 4000 are free; Autobahn rejects 1008 and its like."""
+"""Close code for a client that sends too fast. Autobahn rejects codes below 3000; applications have those from 4000."""
 
 TOO_FAST = "This is too fast. Wait a second."
 NOT_UNDERSTOOD = "This message was not understood: it must be a JSON object with an action."
@@ -49,7 +49,7 @@ DATABASE_UNAVAILABLE = "The server's database does not answer just now. Nothing 
 logger = logging.getLogger(__name__)
 
 _open_sockets: Counter[int] = Counter()
-"""Open sockets of this process, by user."""
+"""Id of a user -> number of open sockets in this process."""
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):
@@ -103,8 +103,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one JSON object with an `action`. hx-ws sends the fields of a form as its `body`."""
         if not self._rate.allows():
-            # Answer the first refused message, and some messages with a `client_id`, whose sender waits for an answer.
-            # Disconnect a client that continues to send.
+            # Answer the first refused message, and up to `ANSWERED_LIMIT` those with a `client_id`, whose sender waits
+            # for an answer. Disconnect a client that continues to send.
             if self._rate.refused > REFUSED_LIMIT:
                 await self.close(CLOSE_TOO_FAST)
             elif self._rate.refused == 1 or (
@@ -128,7 +128,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             # The conversation was deleted between the check and the lock.
             await self._refuse(message, DELETED)
         except Draining as refusal:
-            # The page sends a message with a client_id again on its next connection.
+            # No error for a message with a client_id: the page sends it again on its next connection.
             if not message.get("client_id"):
                 await self._refuse(message, str(refusal))
             await self.close(CLOSE_RESTARTING)
@@ -180,7 +180,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.complain(form.sentence())
             return
         if self._follower:
-            # The chosen version may be followed by many more messages than the page holds.
+            # The chosen version must stay on the page, although many messages may follow it.
             self._follower.keep_in_view(form.cleaned_data["message_id"])
         await switch_version(self._authorise, form.cleaned_data["message_id"])
         await self._clear_complaint()
@@ -276,7 +276,7 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]
 
 
 def _parsed(text: str | None) -> JSONObject | None:
-    """Return a message with an action; `None` for anything else."""
+    """Return the JSON object of a socket message; `None` if it is no object with an `action`."""
     try:
         message = json.loads(text or "")
     except (ValueError, RecursionError):

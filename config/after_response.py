@@ -19,7 +19,7 @@ _free = threading.BoundedSemaphore(ACTIONS_LIMIT)
 
 
 def run_after_response(action: Callable[[], None]) -> None:
-    """Call a function in a thread. An error is logged, and so is an action that is left out, because too many run.
+    """Call a function in a thread. Its error is logged. If too many run already, it is not called, and this is logged.
 
     The thread waits until the response has been sent, because its work would delay the response. It is not a daemon, so
     a process that ends waits for it.

@@ -1,8 +1,9 @@
 """Counts attempts for an account: wrong passwords, wrong codes, mails with a link.
 
-Each account has one count for all browsers, which limits unknown ones. A known browser (`config.known_browsers`) has
-its own besides, and only that one limits it. So strangers who use up an account's limit do not lock out the person,
-and a stolen cookie allows only few attempts. The limits are in `ACCOUNT_RATE_LIMITS`, and allauth counts them.
+Each account has a count of the attempts of all browsers, which limits unknown browsers. A known browser
+(`config.known_browsers`) also has a count of its own, and is limited by this one alone. So strangers who use up an
+account's limit do not lock out the person, and a stolen cookie allows only few attempts. The limits are in
+`ACCOUNT_RATE_LIMITS`, and allauth counts them.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def normalize_name(name: str) -> str:
 def count_attempt(request: HttpRequest, action: str, account: str, user: User | None) -> RateLimitUsage | None:
     """Count an attempt for an account. Return `None` if this browser has reached its limit.
 
-    The result has a method `rollback` for attempts that succeed. `account`: the key of the count of strangers. `user`:
-    the account, to find out whether it knows the browser; `None` if it does not exist.
+    The result has a method `rollback` for attempts that succeed. `account`: the key of the count for all browsers.
+    `user`: the account, to find out whether it knows the browser; `None` if it does not exist.
     """
     usage = consume(request, app="allauth.account", action=action, key=account)
     browser = find_browser(request, user)

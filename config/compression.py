@@ -22,8 +22,8 @@ _TAKES_BROTLI = re.compile(r"\bbr\b")
 class CompressPages(GZipMiddleware):
     """Compresses HTML: whole pages with Brotli if the browser accepts it, and all other responses with gzip.
 
-    Pages hold both secrets and text that their reader typed. So that their size does not reveal a secret (the BREACH
-    attack), each response has random bytes, which Django's middleware adds to gzip, and Django masks the CSRF token.
+    Pages hold both secrets and text that their reader typed, so their size could reveal a secret (the BREACH attack).
+    Therefore each response has random bytes, which Django's middleware adds to gzip, and Django masks the CSRF token.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

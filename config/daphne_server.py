@@ -1,7 +1,7 @@
 """Daphne's server with limits that Daphne lacks, by subclasses of its classes and of Twisted's and Autobahn's.
 
-- A request body above the limit is discarded, and the application answers at once by its length. No body is parsed on
-  the event loop. Twisted would parse every form: 15 MB of multipart lines stop the server for ten seconds.
+- A request body above the limit is discarded, and the application answers at once, because it knows the length.
+- No body is parsed on the event loop. Twisted would parse every form: 15 MB of multipart lines take ten seconds.
 - A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
 - A request that does not arrive in time is given up, also if its bytes come one by one.
 - A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.

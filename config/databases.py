@@ -30,7 +30,7 @@ SQLITE_OPTIONS = {
 def database_settings(url: str, folder: Path) -> dj_database_url.DBConfig:
     """Return the settings of the database at `url`; if `url` is empty, those of a SQLite file in `folder`.
 
-    Options in the query of `url` override these settings. Its `options=` are appended to ours.
+    Options in the query of `url` override these settings. Its `options=` are appended to these.
     """
     settings: dj_database_url.DBConfig = dj_database_url.parse(
         url or f"sqlite:///{folder / 'plotline.sqlite3'}",
@@ -49,8 +49,8 @@ def database_settings(url: str, folder: Path) -> dj_database_url.DBConfig:
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True
     if settings["ENGINE"] == "django.db.backends.sqlite3":
         options.update(SQLITE_OPTIONS)
-        # Threads keep their connection, because opening one costs more than most queries. A request, whose thread ends
-        # with it, closes its own (`config.startup`).
+        # Threads keep their connection, because opening one costs more than most queries. A request closes its own
+        # (`config.startup`), because its thread ends with it.
         settings["CONN_MAX_AGE"] = None
         # The threads and processes of a test run share one file, as in production. They cannot share an in-memory
         # database.

@@ -47,7 +47,7 @@ class Server(daphne_server.Server):
         # Twisted's own handlers would stop the server at once.
         self.signal_handlers = False
         for number in SIGNALS:
-            # A shell starts processes in the background with SIGINT ignored.
+            # An ignored signal stays ignored: a shell starts processes in the background with SIGINT ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 daphne_server.EVENT_LOOP.add_signal_handler(number, self._begin_to_drain)
         super().run()
@@ -68,7 +68,7 @@ class Server(daphne_server.Server):
             await close_pages()
             await asyncio.gather(
                 self.wait_until_closed(WebSocket, daphne_server.CLOSE_LIMIT_S),
-                # Downloads, and requests that wait for code.
+                # Open requests are downloads, and requests that wait for code.
                 self.wait_until_closed(Request, max(daphne_server.CLOSE_LIMIT_S, end_at - loop.time())),
             )
         except Exception:
@@ -107,7 +107,7 @@ async def drain(limit_s: float) -> None:
 
 
 async def move_pages(runner: Runner) -> None:
-    """Close the connections that are open now, in random order, each one once no turn of its conversation runs here."""
+    """Close the open connections in random order, each as soon as no turn of its conversation runs in this process."""
     waiting = broadcast.all_subscribers()
     random.shuffle(waiting)
     while waiting:

@@ -28,7 +28,7 @@ class Env:
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         if variables is None:
-            # Without interpolation, because a password may contain `${`.
+            # Variables in a value are not replaced, because a password may contain `${`.
             file_variables = {name: value or "" for name, value in dotenv_values(ENV_FILE, interpolate=False).items()}
             variables = {**file_variables, **os.environ}
         self._variables = variables

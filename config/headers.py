@@ -15,6 +15,5 @@ class NoDNSPrefetch(MiddlewareMixin):
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Set the header."""
         response.headers["X-DNS-Prefetch-Control"] = "off"
         return response

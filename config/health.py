@@ -42,7 +42,7 @@ DISK_RESERVE_BYTES = 200 * 1024 * 1024
 
 
 def check_database() -> None:
-    """Run a query. Raise django.db.Error."""
+    """Run a query. Raise django.db.Error if the database does not answer it."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -51,7 +51,7 @@ def check_database() -> None:
 
 
 def check_channel_layer() -> None:
-    """Send one message through Redis and receive it. Raise OSError, redis.RedisError or TimeoutError."""
+    """Send a message through Redis and receive it. Raise OSError, redis.RedisError or TimeoutError if this fails."""
     # The check creates its own layer, because a layer cannot receive on two event loops at once.
     layer = channel_layers.make_backend("default")
     if not isinstance(layer, InMemoryChannelLayer):
@@ -122,7 +122,7 @@ def answer_any_host(get_response: SyncHandler | AsyncHandler) -> SyncHandler | A
 
     async def answer_async(request: HttpRequest) -> HttpResponseBase:
         if view := VIEWS.get(request.path_info):
-            # Not on Django's shared thread, which other requests may keep busy.
+            # The view does not run on Django's shared thread, which other requests may keep busy.
             return await sync_to_async(view, thread_sensitive=False)(request)
         return await cast("AsyncHandler", get_response)(request)
 

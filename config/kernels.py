@@ -58,7 +58,7 @@ _PREVIEW_KERNELS = 2
 #: Maximum number of conversations whose code runs on a newer file at the same time
 #: (`chat.python.newer_files.run.RUNS_LIMIT`).
 _NEWER_FILE_KERNELS = 1
-#: Maximum number of conversations whose code runs again at night at the same time (`chat.python.reruns.nightly`).
+#: Number of conversations whose code `chat.python.reruns.nightly` runs again at the same time.
 _NIGHTLY_KERNELS = 1
 #: The service ends a kernel without a client only long after the web server should have ended its session.
 _SERVICE_IDLE_FACTOR = 3

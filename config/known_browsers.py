@@ -33,7 +33,7 @@ ATTRIBUTE = "known_browser_of"
 
 
 def cookie_name() -> str:
-    """Return the name of the cookie. Over HTTPS, its prefix lets browsers refuse it from other hosts."""
+    """Return the name of the cookie. With HTTPS it has a prefix, so that browsers accept it from this host only."""
     return "__Host-known-browser" if settings.SESSION_COOKIE_SECURE else "known-browser"
 
 

@@ -70,7 +70,7 @@ def _language_of(request: HttpRequest) -> str:
     loads_page = request.headers.get("Sec-Fetch-Dest", "document") == "document"
     if loads_page and not user.language and asked != (user.browser_language or LANGUAGE_CODE):
         user.browser_language = asked
-        # Not `save`, which fails if the account was deleted meanwhile.
+        # `save` would fail if the account was deleted meanwhile.
         get_user_model().objects.filter(pk=user.pk).update(browser_language=asked)
     return user.shown_language
 

@@ -89,9 +89,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{normalize_name(name)} {find_browser(request, find_user(name)) or self.get_client_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
-        """Count an attempt for address and account. Raise ValidationError if there were too many.
+        """Count an attempt for address and account. Raise ValidationError if there were too many for the address.
 
-        If there were too many for the account, `authenticate` accepts a code together with the password.
+        If there were too many for the account, raise it unless a code came, which `authenticate` checks.
         """
         super().pre_authenticate(request, **credentials)
         name = str(credentials.get("username", ""))
@@ -122,10 +122,10 @@ class AccountAdapter(DefaultAccountAdapter):
             super()._rollback_login_failed_rl_usage()
 
     def _accept_code(self, request: HttpRequest, name: str, user: User | None) -> bool:
-        """Return whether a valid code came with the password. `user`: `None` if that is wrong.
+        """Return whether a valid code came with the right password. `user`: `None` if the password is wrong.
 
-        The work is the same for a wrong and a right password. Only a right one counts as an attempt of the second step,
-        so strangers cannot use up that limit.
+        The work is the same for a wrong and a right password. Only with a right one does the code count for the limit
+        of the account, so strangers cannot use up this limit.
         """
         named = find_user(name)
         address = self.get_client_ip(request)
@@ -139,7 +139,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return True
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the name as accounts have it. Raises ValidationError for a name that is taken or not allowed."""
+        """Return the name in the form that accounts store. Raises ValidationError if it is taken or not allowed."""
         name: str = super().clean_username(User.normalize_username(username), shallow)
         if not shallow and find_user(name):
             raise self.validation_error("username_taken")
@@ -150,7 +150,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return is_signup_open()
 
     def save_user(self, request: HttpRequest, user: User, form: BaseForm, commit: bool = True) -> User:
-        """Save a new account. Raise ImmediateHttpResponse with a page that says so if its name was taken meanwhile."""
+        """Save a new account. If its name has just been taken, raise ImmediateHttpResponse with a page that says so."""
         try:
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit)
@@ -161,7 +161,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return saved
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
-        """Send a mail. Raise ImmediateHttpResponse with a page that says so if the mail server does not take it."""
+        """Send a mail. If the mail server does not take it, raise ImmediateHttpResponse with a page that says this."""
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:
@@ -194,7 +194,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         """Return the redirect after a login.
 
-        It leads to a page that can keep an account which is to be deleted, or that tells a renamed person the new name.
+        If the account is to be deleted, it leads to the page where the person can keep it. After a login with a former
+        name, it leads to the page that shows the new one.
         """
         response: HttpResponse = super().post_login(request, user, **kwargs)
         if user.deletion_at:
@@ -204,7 +205,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return offer_revocation(request, user, response)
 
     def get_login_stages(self) -> list[str]:
-        """Return the classes of the steps after the password, by dotted path, with our own second step."""
+        """Return the classes of the steps after the password, by dotted path, with Plotline's second step."""
         stages: list[str] = super().get_login_stages()
         own = {"allauth.mfa.stages.AuthenticateStage": "config.second_step.SecondStepStage"}
         return [own.get(stage, stage) for stage in stages]

@@ -93,7 +93,7 @@ class ConfirmedResetForm(forms.ResetPasswordForm):
     users: list[User]
 
     def clean_email(self) -> str:
-        """Return the address. `save` looks for its accounts, because a look-up would also take time."""
+        """Return the address. `_send` looks for its accounts, because the time of a look-up here could reveal them."""
         address: str = self.cleaned_data["email"]
         return address
 

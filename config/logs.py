@@ -69,7 +69,7 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
-        # Without the handler that Django adds if DEBUG is on: each line would be there twice, once without a time.
+        # With the handler that Django adds if DEBUG is on, each line would be there twice, once without a time.
         "django": {"level": "INFO", "handlers": []},
         # Daphne's access log would duplicate the proxy's, and its paths contain the ids of conversations.
         "django.channels.server": {"level": "WARNING"},

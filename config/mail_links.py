@@ -30,7 +30,7 @@ def _is_local(host: str) -> bool:
 def build_link(request: HttpRequest, path: str) -> str:
     """Return the address of a page, for a mail: at `PUBLIC_URL`, or else at the first of `ALLOWED_HOSTS`.
 
-    Without HTTPS, the port is the one on which this server listens, as its socket says.
+    Without HTTPS, the port is that of the socket on which this server listens.
     """
     if settings.PUBLIC_URL:
         return f"{settings.PUBLIC_URL}{path}"

@@ -54,7 +54,7 @@ GEMINI_EMULATED = not (GEMINI_API_KEY or GOOGLE_GENAI_USE_VERTEXAI)
 #: Whether Google's own default decides about the storage of prompts and answers. If this is off, requests to the
 #: Developer API and to Google's OpenAI-compatible server ask it not to store them.
 GEMINI_STORE = env.boolean("GEMINI_STORE", default=False)
-#: How the Developer API treats requests: `flex` is cheaper and may wait for minutes, `priority` is dearer and first.
+#: How the Developer API treats requests: `flex` is cheaper but may take minutes, `priority` is dearer and comes first.
 GEMINI_SERVICE_TIER = env.choice("GEMINI_SERVICE_TIER", ("standard", "flex", "priority"))
 
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.

@@ -51,7 +51,7 @@ def normalize(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> list[tuple
     """
     headers = list(headers)
     protos = [value for name, value in headers if name == PROTO]
-    # Each proxy of a chain may add its own.
+    # Each proxy of a chain may add its own scheme. The first one is that of the client's request.
     first = b",".join(protos).partition(b",")[0].strip().lower() if protos else scheme.encode()
     own = b"https" if first in SECURE_SCHEMES else b"http"
     others = [

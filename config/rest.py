@@ -33,7 +33,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "Conversations with Gemini whose answers run code and show their graphs.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    # A field may be required in responses only, and a file is binary in requests only.
+    # Requests and responses differ: a field may be required in responses only, and a file is binary in requests only.
     "COMPONENT_SPLIT_REQUEST": True,
     "COMPONENT_SPLIT_PATCH": False,
     "SORT_OPERATIONS": False,

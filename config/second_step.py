@@ -37,7 +37,7 @@ class SecondStepAdapter(DefaultMFAAdapter):
     """allauth's default adapter, with encryption: a copy of the database does not reveal the second step."""
 
     def encrypt(self, text: str) -> str:
-        """Return the text as it is stored."""
+        """Return the encrypted text, which is stored."""
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
@@ -84,7 +84,7 @@ class SecondStepStage(AuthenticateStage):
     """
 
     def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Store the user's password hash with the login if a code is needed. Called after the first step.
+        """If a code is needed, store with the login which password was accepted. Called after the first step.
 
         `AccountAdapter` has checked a code together with the password, if the account is limited.
         """

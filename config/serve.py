@@ -10,7 +10,7 @@ import sys
 
 import uvloop
 
-# Daphne creates its event loop when it is imported. uvloop relays a quarter more chunks a second than asyncio's loop.
+# The import of Daphne below creates its event loop. uvloop relays a quarter more chunks a second than asyncio.
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
 import config.asgi  # sets Django up, which the next imports need
@@ -22,9 +22,9 @@ from config.startup import prepare_process, refuse_path  # after Django is set u
 #: error message instead of a closed socket.
 MESSAGE_LIMIT_BYTES = 2 * 1024 * 1024
 
-#: Maximum time in seconds that a thread computes while others wait for the interpreter's lock. A request gives it away
-#: at each step of a query, so with Python's own 5 ms, an import of 4 MB delayed the requests of others by 1.6 s; with
-#: this by 0.7 s.
+#: Maximum time in seconds that a thread computes while others wait for the interpreter's lock. A request releases this
+#: lock at each step of a query. With Python's own 5 ms, an import of 4 MB delayed the requests of others by 1.6 s, and
+#: with this value by 0.7 s.
 SWITCH_INTERVAL_S = 0.0005
 
 OPTIONS = [

@@ -209,7 +209,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            # Nearly every template has words.
+            # Nearly every template has texts to translate.
             "builtins": ["django.templatetags.i18n", "chat.templatetags.words"],
         },
     },
@@ -248,7 +248,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# No other site loads them, and a first page has fifty: each header of a static file adds 1 to 2 KB to it.
+# No other site loads the static files. A first page loads fifty of them, so one more header on each adds 1 to 2 KB.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

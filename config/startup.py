@@ -57,7 +57,7 @@ def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
 
     `loop`: the event loop on which the process will serve.
     """
-    # The thread of a request ends with it.
+    # Each request has its own thread, so no later request could use its connection.
     request_finished.connect(close_connection)
     import_views()
     import_providers()
@@ -120,7 +120,7 @@ def warn_without_host_for_mails() -> None:
 
 def import_views() -> None:
     """Import all views, which takes half a second, so that the first page does not wait for it."""
-    # Django imports them when this attribute is read.
+    # Django imports all views when this attribute is read.
     list(get_resolver().url_patterns)
 
 

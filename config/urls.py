@@ -1,4 +1,4 @@
-"""Mounts each capability's URLs."""
+"""The URLs of all apps."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ admin.site.site_title = "Plotline"
 admin.site.index_title = gettext_lazy("Review")
 admin.site.login_form = AdminLoginForm
 
-# allauth calls it.
 handler400 = refuse_request
+# allauth calls this view when a limit is reached.
 handler429 = too_many_attempts
 
 account_urlpatterns = [

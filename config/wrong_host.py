@@ -16,7 +16,7 @@ def refuse_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """
     if not isinstance(exception, DisallowedHost):
         return bad_request(request, exception)
-    # The middleware that chooses the language has not run.
+    # The middleware that chooses the language of pages has not run yet.
     with override(get_language_from_request(request)):
         sentence = _(
             "This server does not know the host name by which it was asked. Whoever runs it can add the name to"

@@ -39,7 +39,7 @@ READ_ATTEMPTS = 4
 def put(name: str, data: bytes, content_type: str) -> None:
     """Return once storage has confirmed that `name` holds exactly `data`.
 
-    Raise StorageRefused or StorageUnavailable. The call ends within `ATTEMPT_LIMIT_S` in any case.
+    Raise StorageRefused or StorageUnavailable if it does not. The call ends within `ATTEMPT_LIMIT_S` in any case.
     """
     storage = _get_storage()
     run_with_deadline(ATTEMPT_LIMIT_S, lambda deadline: storage.store_verified(name, data, content_type, deadline))
@@ -49,7 +49,8 @@ def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
     """Return the `size_bytes` bytes under `name`. An object of another size counts as unavailable.
 
     A failed read is retried immediately, up to `READ_ATTEMPTS` reads, because a user waits for the bytes. Raise
-    ObjectNotFound, StorageRefused or StorageUnavailable. The call ends within `limit_s`, by default `ATTEMPT_LIMIT_S`.
+    ObjectNotFound, StorageRefused or StorageUnavailable if all reads fail. The call ends within `limit_s`, by default
+    `ATTEMPT_LIMIT_S`.
     """
     storage = _get_storage()
 
@@ -67,7 +68,7 @@ def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
 def delete(name: str) -> None:
     """Return once storage has no object `name`, whether it had one or not.
 
-    Raise StorageRefused or StorageUnavailable. The call ends within `ATTEMPT_LIMIT_S` in any case.
+    Raise StorageRefused or StorageUnavailable if this fails. The call ends within `ATTEMPT_LIMIT_S` in any case.
     """
     storage = _get_storage()
     run_with_deadline(ATTEMPT_LIMIT_S, lambda deadline: storage.remove(name, deadline))

@@ -99,7 +99,7 @@ def run_with_deadline(limit_s: float, work: Callable[[Deadline], T]) -> T:
     try:
         threading.Thread(target=run, name="storage-call", daemon=True).start()
     except Exception:
-        # The system has no thread or no memory left, so `run` does not release the slot.
+        # The thread was not started, for lack of threads or memory, so `run` does not release the slot.
         _free_slots.release()
         raise
     wait([result], timeout=deadline.remaining_s)

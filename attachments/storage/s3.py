@@ -31,7 +31,7 @@ from storages.backends.s3 import S3Storage
 
 from attachments.storage.base import Deadline, ObjectNotFound, StorageError, StorageRefused, StorageUnavailable
 
-#: With botocore's defaults, three attempts of 60 s each, an upload to a silent server would take up to 183 s.
+#: Seconds. With botocore's defaults, three attempts of 60 s each, an upload to a silent server takes up to 183 s.
 CONNECT_LIMIT_S = 3
 READ_LIMIT_S = 5
 #: A server that sends 2 KB/s fills a chunk within the read limit, so the deadline is checked after each chunk.
@@ -51,7 +51,7 @@ ADVICE = {
     "AuthorizationHeaderMalformed": "Check AWS_S3_REGION_NAME.",
     "PermanentRedirect": "Check AWS_S3_REGION_NAME and AWS_S3_ENDPOINT_URL.",
 }
-"""What to do about an error code."""
+"""Error code -> what the operator should do."""
 CONFIGURATION_ERRORS = (NoCredentialsError, PartialCredentialsError, NoRegionError, ParamValidationError)
 
 _ADDRESSING = re.compile(r"virtual.?(?:host|style)|path.?(?:style|access)|SecondLevelDomain", re.IGNORECASE)
@@ -80,7 +80,7 @@ class VerifyingS3Storage(S3Storage):
                 s3={"addressing_style": settings.AWS_S3_ADDRESSING_STYLE},
                 connect_timeout=CONNECT_LIMIT_S,
                 read_timeout=READ_LIMIT_S,
-                # Retries are scheduled by the pending row.
+                # No retries here: the `PendingUpload` row schedules them.
                 retries={"total_max_attempts": 1, "mode": "standard"},
                 # The newer default checksums are sent in trailers, which many compatible servers do not support.
                 request_checksum_calculation="when_required",

@@ -39,7 +39,7 @@ class AttachmentView(MaybeImage):
     caption: Caption = NO_CAPTION
     """The caption of a graph, from the code that drew it."""
     code_id: str = ""
-    """The id of the page element with this code. Empty: the page has none."""
+    """The id of the page element with the code that drew the graph. Empty: the page has none."""
 
     @property
     def shown_width(self) -> int | None:

@@ -135,7 +135,7 @@ def part_element_id(message_id: uuid.UUID, index: int) -> str:
 
 
 def rerun_element_id(message_id: uuid.UUID, index: int) -> str:
-    """Return the id of the element that runs the code of a part again."""
+    """Return the id of the element with the buttons that run the code of a part again."""
     return f"{part_element_id(message_id, index)}-rerun"
 
 
@@ -148,7 +148,7 @@ def text_options(
 
 
 def held_groups(message_id: uuid.UUID, index: int, reader: Reader) -> HeldGroups | None:
-    """Return which groups of a long text the reader's page holds when it opens; `None`: all groups."""
+    """Return which groups of blocks (`rendering.groups`) of a text the page holds when it opens; `None`: all groups."""
     group_url, near = reader.group_url, reader.near
     if group_url is None:
         return None
@@ -218,7 +218,7 @@ def transcript_html(views: Iterable[MessageView]) -> SafeString:
 
 
 def earlier_html(first: int, message_id: uuid.UUID | None) -> SafeString:
-    """Render the link to the messages before a range: `#earlier`. The range begins with this index and message."""
+    """Render the link to the messages before a range: `#earlier`. `first`, `message_id`: the range's first message."""
     return render("chat/_earlier", {"first": first, "before": message_id})
 
 

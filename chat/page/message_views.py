@@ -26,7 +26,7 @@ class RenderedText(NamedTuple):
     """The HTML of a text or an output that may still grow."""
 
     closed: SafeString
-    """The HTML that later text cannot change. Only an escape code can still change the output of code."""
+    """The HTML that later text does not change. Exception: an escape code in the output of code can still change it."""
     tail: SafeString
 
 
@@ -85,15 +85,15 @@ class CodeContext:
     """What the other parts of a message determine about one part."""
 
     result: CodeExecutionResult | None = None
-    """The result of code that has ended."""
+    """The result of this part, if it is code that has ended."""
     has_code: bool = False
-    """Whether the message holds the code of this result."""
+    """Whether this part is a result whose code is in the message."""
     is_without_result: bool = False
-    """Whether code has no result and will get none."""
+    """Whether this part is code that has no result and will get none."""
     is_earlier_result: bool = False
-    """Whether a later result of the same run shows how the code ended."""
+    """Whether this part is a result, and a later result of the same code shows how the code ended."""
     is_hidden: bool = False
-    """Whether the code of a function call shows the same as this call or response."""
+    """Whether this part is a function call or response, and the code of the call shows the same."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links in a text lead to."""
     place: str = ""
@@ -117,7 +117,7 @@ class PartView:
     code: SafeString
     """The highlighted code of executable code."""
     outcome: str
-    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result has it."""
+    """How the code of a result ended: a word of `code_outcomes`. Empty: the code runs, or a later result says it."""
     attachments: tuple[AttachmentView, ...]
     reader: Reader
     code_end: CodeEnd | None = None
@@ -255,7 +255,7 @@ class MessageView:
     numbers_url: str = ""
     """Where the page gets the numbers of an answer with their sources. Empty: no numbers, or none for this reader."""
     is_traced: bool = False
-    """Whether the page asks for these numbers without a click, because they were traced or are being traced."""
+    """Whether the page asks for `numbers_url` without a click, because the sources were or are being looked for."""
     numbers_html: SafeString = NO_HTML
     """The list of the numbers of an answer, only in exports."""
     pdf_url: str = ""

@@ -20,7 +20,7 @@ from chat.vocabulary.parts import Part, Text
 IN_RESULTS = ("output", "file", "derived")
 """Verdicts of numbers that were found in outputs or files, or computed from them."""
 JUST_ENDED = timedelta(minutes=1)
-"""If an answer with results ended less than this time ago, its numbers are taken to be still in tracing."""
+"""Time after the end of an answer in which the search for the sources of its numbers may still run."""
 _BEFORE_CHARS = 60
 _BEFORE_LETTERS = 6
 _DIGIT = re.compile(r"\d")
@@ -32,7 +32,7 @@ class NumberView:
 
     text: str
     before: str
-    """The last letters before the number, by which the page finds it. Signs and digits differ in Markdown."""
+    """The last letters before the number, by which the page finds it. Markdown is shown with other signs and digits."""
     verdict: str
     line: int
     source: str
@@ -46,7 +46,7 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
 
 
 def has_just_ended(turn: Turn | None) -> bool:
-    """Return whether the turn ended so recently that the numbers of its answer may still be in tracing."""
+    """Return whether the turn ended so recently that the search for the sources of its numbers may still run."""
     return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
 
 

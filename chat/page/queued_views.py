@@ -24,9 +24,9 @@ TOO_MANY = f"Too many pages are being loaded from here at once. Wait {RETRY_AFTE
 
 
 def queued(view: View[R, P]) -> AsyncView[R, P]:
-    """Decorate a view so that each person, and each address without an account, renders one page at a time.
+    """Decorate a view so that each person, and each IP address of strangers, gets one page at a time.
 
-    It is the outermost decorator. The view ends early if its client disconnects (`render_queue.check_reader`).
+    It must be the outermost decorator. The view ends early if its client disconnects (`render_queue.check_reader`).
     """
 
     @wraps(view)
@@ -46,7 +46,7 @@ def queued(view: View[R, P]) -> AsyncView[R, P]:
 def ended_with_client(view: View[R, P]) -> AsyncView[R, P]:
     """Decorate a view so that `render_queue.check_reader` raises ReaderLeft in it once its client has disconnected.
 
-    It is the outermost decorator.
+    It must be the outermost decorator.
     """
 
     @wraps(view)

@@ -28,7 +28,7 @@ class GroupPlace:
 
     message_id: uuid.UUID
     part: int
-    """Index of the first part of the text."""
+    """Index of the message's part with which the text begins."""
     number: int
 
     @property

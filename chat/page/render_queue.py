@@ -40,7 +40,7 @@ class Place:
     """The right of one reader to render once."""
 
     def __init__(self, release: Callable[[], None]) -> None:
-        """`release`: gives the place to the next one in the queue."""
+        """`release`: gives the place to the next reader in the queue."""
         self._release = release
         self._lock = threading.Lock()
         self._is_taken = False
@@ -49,7 +49,7 @@ class Place:
         """Whether the reader has disconnected, or has received the result."""
 
     def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a function that renders, on the caller's thread. At most one call. Raises ReaderLeft after `leave`."""
+        """Call a function that renders, on the caller's thread. Call it only once. Raises ReaderLeft after `leave`."""
         with self._lock:
             if self.is_left:
                 raise ReaderLeft

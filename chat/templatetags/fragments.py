@@ -18,5 +18,5 @@ register.filter("usage_html", fragments.usage_html)
 
 @register.simple_tag
 def sidebar_entry(entry: Conversation, open_id: uuid.UUID | str) -> SafeString:
-    """Render an entry of the list. `open_id`: id of the conversation whose page is shown; empty if there is none."""
+    """Render a conversation in the sidebar. `open_id`: id of the conversation whose page is shown; may be empty."""
     return fragments.entry_html(entry, is_open=entry.pk == open_id)

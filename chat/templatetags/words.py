@@ -1,4 +1,4 @@
-"""Filters and tags for words that Python makes. They need no `load`: see `TEMPLATES` in the settings."""
+"""Filters and tags for texts that Python makes, such as dates. Templates need no `load` for them: see `TEMPLATES`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _time(at: datetime, text: str) -> SafeString:
 
 @register.simple_tag
 def language_code() -> str:
-    """Return the language of the page, as `lang` names it."""
+    """Return the value of the page's attribute `lang`."""
     return html_language()
 
 

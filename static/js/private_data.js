@@ -1,4 +1,4 @@
-/** Asks before private data become readable for models. */
+/** Asks before data that were private may be sent to models again. */
 
 /** Returns whether a form may be saved. Its `private_data` is two radio buttons in a fieldset with the question. */
 export function confirmsPublicData(form) {

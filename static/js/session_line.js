@@ -134,6 +134,6 @@ connection.addEventListener("frame", () => {
   }, REFRESH_AFTER_MS);
 });
 
-// The panel asks too, after the session was restarted or has ended.
+// The panel has read the state: the session may have been restarted, or have ended.
 panel.addEventListener("refreshed", refresh);
 refresh();

@@ -3,6 +3,5 @@
 Callers use `plan`. `maths`, `tables` and `lists` of numbers, which become tables, answer one kind of question each.
 `table_files` reads tables. `language` reads words (`words.toml`) and writes texts (`texts.toml`, `programs.toml`).
 
-Only Python blocks of a prompt are run as they are. Other text never becomes code: programs hold rebuilt formulas,
-literals, and Plotline's expression for a table.
+Only Python blocks of a prompt are run as they are. Other text never becomes code: formulas are rebuilt.
 """

@@ -27,7 +27,7 @@ class BatchedCalls(Generic[Item, Result]):
         limit: int = 1024,
         fails_all: tuple[type[Exception], ...] = (),
     ) -> None:
-        """`function`: returns a result or an exception for each item, in order. `limit`: most items in a call.
+        """`function`: returns a result or an exception for each item, in order. `limit`: maximum items in a call.
 
         An exception of the types `fails_all` is the result of all items of the call. After any other exception, each
         item is tried alone, because one item may be the cause. The failed call must not have changed anything.
@@ -52,11 +52,11 @@ class BatchedCalls(Generic[Item, Result]):
             while self._waiting:
                 batch, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
                 await self._call(batch)
-                # The callers handle their results before the next call.
+                # Let the callers handle their results before the next call.
                 await asyncio.sleep(0)
         finally:
             self._task = None
-            # This runs only when the event loop ends.
+            # Items still wait here only if the event loop ends and has cancelled this task.
             for _, future in self._waiting:
                 future.cancel()
 

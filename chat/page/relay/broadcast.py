@@ -1,7 +1,7 @@
 """Delivers frames to all subscribers of a conversation: directly in this process, and by the channel layer in others.
 
-Frames may be lost. Each step names the one that it follows (`after`), so that a reader who missed one, because the
-layer dropped it or the reader was slow, notices the gap and reads a snapshot.
+Frames may be lost, because the layer drops them or a reader is slow. Each step names the one that it follows (`after`),
+so that a reader who has missed one notices the gap and reads a snapshot.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Subscriber(Protocol):
     """A reader of a conversation's frames."""
 
     def deliver(self, frame: Frame) -> None:
-        """Take a frame. Must not wait."""
+        """Take a frame, without waiting."""
         ...
 
 
 @runtime_checkable
 class Movable(Protocol):
-    """A subscriber with a connection that a process ends before it ends itself."""
+    """A subscriber whose connection is closed some time before its process ends."""
 
     async def move(self) -> None:
         """End the connection. The client then connects again, to another process if there is one."""
@@ -42,7 +42,7 @@ _bridges: dict[asyncio.AbstractEventLoop, ChannelBridge] = {}
 
 
 def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
-    """Deliver a conversation's frames from now on."""
+    """Deliver a conversation's frames to a subscriber from now on."""
     key = str(conversation_id)
     is_first = key not in _subscribers
     _subscribers[key].add(subscriber)
@@ -51,7 +51,7 @@ def subscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
 
 
 def unsubscribe(conversation_id: uuid.UUID | str, subscriber: Subscriber) -> None:
-    """Stop delivering. May be repeated."""
+    """Stop delivering frames to a subscriber. A second call is harmless."""
     key = str(conversation_id)
     _subscribers[key].discard(subscriber)
     if not _subscribers[key]:

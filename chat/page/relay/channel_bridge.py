@@ -36,7 +36,7 @@ FORGET_AFTER_S = 4 * ANNOUNCE_INTERVAL_S
 """A process that has announced nothing for this time is considered dead."""
 ASK_INTERVAL_S = 1.0
 JOIN_INTERVAL_S = 15.0
-"""How often a process joins the group again. The layer soon forgets a killed process (`group_expiry`)."""
+"""How often a process joins the group again, because the layer removes it after `group_expiry`, as if it was killed."""
 
 OUTBOX_LIMIT = 1_000
 SEND_LIMIT_S = 2.0

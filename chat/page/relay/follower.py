@@ -1,7 +1,7 @@
 """Keeps one open page up to date with its conversation.
 
-The page applies frames in order. After a gap, while its send window is full, or when it joins in the middle of an
-answer, it gets a snapshot from the database instead, and follows the frames from there.
+The page applies frames in order. After a gap, if too many frames wait for it, or when it joins in the middle of an
+answer, it gets a snapshot from the database instead. Then it follows the frames from there.
 
 The page holds a window of the transcript (`transcript.window`). The follower alone changes it, in the order in which it
 sends messages, so it always knows what the page holds.
@@ -63,7 +63,7 @@ class Socket(Protocol):
 
 
 class Follower:
-    """One page that follows a conversation."""
+    """The server's side of one open page that follows a conversation."""
 
     def __init__(
         self, socket: Socket, conversation_id: uuid.UUID, *, user: User, session_key: str, revision: int | None
@@ -116,7 +116,7 @@ class Follower:
         """Queue a frame for the page. A page that cannot apply it, or has too many to read, gets a snapshot."""
         if isinstance(frame, ExpectedPosition):
             shows_end = self._window is None or self._window.is_at_end
-            # A page for which frames wait reaches the position by them.
+            # Frames that wait for the page will bring it to the position.
             if self._is_outdated or self._frames or not self._position.is_behind(frame, shows_end=shows_end):
                 return
             self._is_outdated = True
@@ -218,7 +218,7 @@ class Follower:
         elif self._position.includes(frame):
             return
         elif self._window is not None and not self._window.is_at_end:
-            # The page does not show the end, where answers grow. But its own messages may have changed, too.
+            # The page does not show the end, where answers grow. A new revision may have changed what it shows.
             self._is_outdated = frame.revision != self._position.revision
         elif self._position.precedes(frame) and not self._is_cut_by(frame):
             await self._send(frame.text, StreamPosition.of(frame))
@@ -226,7 +226,7 @@ class Follower:
             self._is_outdated = True
 
     def _is_cut_by(self, frame: OrderedFrame) -> bool:
-        """Return whether the frame replaces all messages that the page holds, but not the first of the conversation."""
+        """Return whether the frame replaces all messages of the page, and the conversation has earlier ones."""
         window = self._window
         return isinstance(frame, NewRevision) and window is not None and window.is_cut_at(frame.replaced_from)
 
@@ -262,7 +262,7 @@ class Follower:
             return
         if update is None:
             self._window = held.extended(direction)
-            # The reader then sees the first of the messages that the page has asked for.
+            # If the snapshot must be shortened, it keeps the nearest of the messages that the page has asked for.
             self._reader_at = max(0, held.first - 1) if held.last is None or direction == "earlier" else held.last
             self._read_whole_window()
             return

@@ -24,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRevision:
-    """A change that follows the last state of the revision before, such as a new turn."""
+    """A change that increments the revision, such as a new turn. It follows the last frame of the revision before."""
 
     conversation_id: str
     revision: int

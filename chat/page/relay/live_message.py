@@ -60,7 +60,7 @@ from chat.vocabulary.parts import CodeExecutionResult, Part, Text, Thought
 
 
 class LiveMessage:
-    """The state of one live answer on open pages."""
+    """The state of one live answer on open pages. A run is one part, or texts that pages show as one (`text_runs`)."""
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         """`answer`: the part of the answer that is stored already, and that pages show."""
@@ -114,12 +114,12 @@ class LiveMessage:
                         self._show_part(part)
                     elif isinstance(part, Thought):
                         swaps.append(self._part_swap(index, part))
-                    # Of several results of a run, only the last one shows how the code ended.
+                    # If a block of code has several results, only the last one shows how the code ended.
                     swaps += self._update_earlier_parts(index, part)
                 case OutputCut():
                     swaps += self._cut_output(change)
                 case ThoughtEnded(index, duration_ms):
-                    # The element of the thought must exist on the page.
+                    # The element of the thought must be on the page before its line can change.
                     swaps += [*self._flush(), thought_line_swap(thought_line(self._message_id, index, duration_ms))]
                 case AttachmentAdded(attachment):
                     view = new_attachment_view(attachment)
@@ -149,8 +149,8 @@ class LiveMessage:
         return swaps + self._update_earlier_parts(index, part)
 
     def rendered_texts(self) -> Mapping[int, RenderedText]:
-        """Return the texts that the whole message need not render again, by the index of the first part of their run.
-        Pages keep the groups that they hold in place of their placeholders.
+        """Return the rendered texts, which need not be rendered again, by the index of the first part of their run.
+        They contain placeholders. A page that already holds a placeholder's group keeps the group.
         """
         self._save_rendered_text()
         return self._texts
@@ -213,7 +213,7 @@ class LiveMessage:
         )
 
     def _update_earlier_parts(self, index: int, part: Part) -> list[SafeString]:
-        """Return the swaps of earlier parts that look different because of this one."""
+        """Return the swaps of earlier parts that look different because of this new part."""
         self._files.add_part(index, part)
         swaps = []
         code = self._results.add(index, part)

@@ -36,7 +36,7 @@ def read_update(
     It replaces the live answer alone if the page has the newest revision, else the page's whole window.
 
     `held`: the window of the page; `None`: the newest messages. `reader_at`: the id or index of a message that the
-    reader sees; `None`: the last one. Raises Conversation.DoesNotExist.
+    reader sees; `None`: the last one. Raises Conversation.DoesNotExist if the conversation was deleted.
     """
     if known_revision is not None and read_revision(conversation_id) == known_revision:
         if held is not None and not held.is_at_end:
@@ -60,7 +60,7 @@ def read_update(
 def read_earlier(conversation_id: uuid.UUID, position: StreamPosition, held: Window) -> Update | None:
     """Read the messages before those that the page holds.
 
-    Return `None` if the page is outdated. Raises Conversation.DoesNotExist.
+    Return `None` if the page is outdated. Raises Conversation.DoesNotExist if the conversation was deleted.
     """
     page = snapshot(conversation_id, lambda _: held.earlier(), held.first - 1, limit_chars=PAGE_CHARS)
     if page.revision != position.revision:
@@ -75,7 +75,7 @@ def read_later(conversation_id: uuid.UUID, position: StreamPosition, held: Windo
     """Read the messages after those that the page holds.
 
     Return `None` if the page is outdated, or if these are the last messages: it then needs a snapshot, because an
-    answer among them may be live. Raises Conversation.DoesNotExist.
+    answer among them may be live. Raises Conversation.DoesNotExist if the conversation was deleted.
     """
     page = snapshot(conversation_id, held.later, held.last, limit_chars=PAGE_CHARS)
     if page.revision != position.revision or page.window.is_at_end:

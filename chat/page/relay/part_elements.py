@@ -34,7 +34,7 @@ class PartElements:
         if index not in self._stale:
             return [partial(f"message-{self._message_id}-parts", "beforeend", join_html(pieces))]
         ids = self._ids(index, self._stale.pop(index))
-        # Attachments for which there is no element are inserted with the last one.
+        # Attachments for which there is no element are inserted after the last element.
         htmls = [*pieces[: len(ids) - 1], join_html(pieces[len(ids) - 1 :])] if len(pieces) >= len(ids) else pieces
         swaps = [partial(element_id, "outerMorph", html) for element_id, html in zip(ids, htmls, strict=False)]
         return swaps + [delete_swap(element_id) for element_id in ids[len(pieces) :]]

@@ -32,7 +32,7 @@ _poll_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="positions")
 
 
 def ensure_running() -> None:
-    """Poll from now on, as long as pages are open. Does nothing if there are no other processes."""
+    """Poll from now on, as long as pages are open. Does nothing without a channel layer for other processes."""
     loop = asyncio.get_running_loop()
     task = _tasks.get(loop)
     if is_configured() and (task is None or task.done()):

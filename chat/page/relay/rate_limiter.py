@@ -16,12 +16,12 @@ REFUSED_LIMIT = 2_000
 
 @dataclass(slots=True)
 class RateLimiter:
-    """A token bucket."""
+    """A token bucket for the messages of one client."""
 
     tokens: float = BURST_ACTIONS
     updated_at_s: float = field(default_factory=time.monotonic)
     refused: int = 0
-    """Refused messages since the client was last silent for some seconds."""
+    """Number of refused messages since the client was last silent for some seconds."""
 
     def allows(self) -> bool:
         """Return whether one more message may be handled now, and count it."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 WINDOW_FRAMES = 64
 WINDOW_BYTES = 1024 * 1024
-"""Maximum size of unacknowledged frames. Frames above it are not sent: the client gets a snapshot later."""
+"""Maximum size of unacknowledged frames. Above it, nothing is sent until the client has acknowledged some."""
 
 UNACKNOWLEDGED_BYTES = 16 * 1024 * 1024
-"""Maximum size of messages that a client leaves unacknowledged. Above it, the socket is closed; the client may
-reconnect.
+"""Maximum size of messages to a client that acknowledges nothing. Above it, the socket is closed; it may reconnect.
 
 The largest message does not count: a page needs seconds to show a transcript of 20 MiB before it acknowledges it.
 """
@@ -52,7 +51,7 @@ class SendWindow:
         self.largest_bytes = max(self.largest_bytes, size_bytes)
         self.sent.append((turn_id, seq, size_bytes))
         if not self.has_acknowledged and len(self.sent) > WINDOW_FRAMES:
-            # A client whose first acknowledgement is late names one of the newest frames.
+            # The oldest frame is not needed: even a late first acknowledgement names one of the newest frames.
             self.sent.popleft()
 
     def acknowledge(self, turn_id: str, seq: int) -> None:

@@ -69,7 +69,7 @@ async def check() -> None:
 
 
 def _revisions(conversation_ids: list[str]) -> dict[str, int]:
-    """Return the revisions, and note which temporary conversations are open."""
+    """Return each conversation's revision, and store that the temporary conversations among them are open."""
     rows = Conversation.objects.filter(pk__in=[uuid.UUID(key) for key in conversation_ids])
     found = list(rows.values_list("pk", "revision", "temporary_seen_at"))
     if due := [key for key, _, seen_at in found if temporary_conversations.is_due(seen_at)]:

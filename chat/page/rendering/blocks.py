@@ -1,8 +1,8 @@
 """Conversion of markdown blocks (CommonMark, GFM, footnotes, formulas in LaTeX) to safe HTML.
 
 The text is parsed, the parser's HTML is rewritten (`tags`, `elements`), and the sanitizer runs last. A few HTML tags
-without attributes are elements, all other HTML is shown as source text, and images are links, so the result loads no
-resources. A line of text is never a heading because of the line below it, which may be the beginning of a list.
+become elements. All other HTML is shown as source text, and images are links, so the result loads no resources. A line
+of text is never a heading because of the line below it, which may be the beginning of a list.
 
 After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
 joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
@@ -42,7 +42,7 @@ def _extensions(*, tables: bool, formulas: bool) -> comrak.ExtensionOptions:
     options.table = tables
     options.math_dollars = options.math_latex = formulas
     options.strikethrough = options.tasklist = options.autolink = options.footnotes = True
-    # Without this, one tilde would strike text out as two do. Subscripts become tildes again.
+    # Without this, one tilde would strike text out as two do. The subscripts that it makes are turned back into tildes.
     options.subscript = True
     options.cjk_friendly_emphasis = True
     return options
@@ -126,8 +126,8 @@ def iter_top_level_blocks(raw_html: str) -> Iterator[tuple[int, int]]:
 
     Some blocks count as part of the preceding block. Raw HTML has no element of its own. Footnotes are shown after all
     blocks, wherever they are defined. A table directly below a paragraph has the paragraph's last line as its header,
-    and that line alone could be a list or indented code. All blocks of a fold (`<details>`) are part of it, and what
-    shares a paragraph with one has no position.
+    and that line alone could be a list or indented code. All blocks within `<details>` are part of it. Text in the same
+    paragraph as `<details>` has no position.
     """
     depth = 0
     paragraph_end = -1

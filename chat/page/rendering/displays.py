@@ -115,7 +115,7 @@ Block: TypeAlias = Table | Picture | Formula | RenderedMarkdown | Source | Plain
 def display_blocks(
     bundle: Mapping[str, JSON], *, has_attachments: bool = False, has_buttons: bool = True
 ) -> tuple[Block, ...]:
-    """Return the blocks that show a bundle.
+    """Return the blocks that show a bundle: an output in several MIME types.
 
     `has_attachments`: whether images follow, which can represent the output alone. `has_buttons`: see
     `MarkdownOptions`.
@@ -188,7 +188,7 @@ def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
 
 
 def _content_blocks(content: HtmlContent, options: MarkdownOptions | None) -> list[Block]:
-    """Return the blocks of the pieces. `options`: how to render their Markdown; `None`: their texts are plain."""
+    """Return the blocks for the content of HTML. `options`: how to render its Markdown; `None`: its texts are plain."""
     blocks: list[Block] = []
     levels: list[int] = []
     for piece in content.pieces:
@@ -244,6 +244,6 @@ def _show_text(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
 
 
 def _show_name(bundle: Mapping[str, JSON]) -> tuple[Block, ...]:
-    """Return the plain text, which names only the class of the object, for an output without another form."""
+    """Return the plain text of an output without another form. It names only the class of the object."""
     text = text_in(bundle, PLAIN)
     return (PlainText(text),) if text else ()

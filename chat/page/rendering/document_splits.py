@@ -1,4 +1,4 @@
-"""Finds where to split a full document, and how the next document reopens a block that was split.
+"""Finds where to split a document at its limit, and how the next document reopens a block that was split.
 
 Parsing takes 5 to 25 ms for each document, and a long answer has hundreds. So simple cases are decided by a search in
 the source (`find_plain_split`).
@@ -14,7 +14,7 @@ from chat.page.rendering.blocks import parse_markdown
 
 _FENCE = re.compile(r"\s*?( {0,3}(?:`{3,}|~{3,}))")
 _FENCE_LINE = re.compile(r"^(`{3,}(?=[^`\r\n]*$)|~{3,})([^\r\n]*)$", re.MULTILINE)
-# HTML blocks, folds, lists and quotes. They may contain blank lines and fences, so the search cannot decide.
+# HTML blocks, `<details>`, lists and quotes. They may contain blank lines and fences, so the search cannot decide.
 _OPAQUE = re.compile(
     r"<(?:[!?]|/?(?:details|summary)|script|pre|style|textarea)|^ {0,3}</?[a-z]|^[ \t>*+\d.)-]{1,40}(?:`{3}|~{3})",
     re.IGNORECASE | re.MULTILINE,
@@ -28,7 +28,7 @@ _BORDER = re.compile(r"(?<=\n)[ \t]*+\n(?=[^\W\d_]|#{1,6} |\||\*\*[^\s*])")
 
 
 class Split(NamedTuple):
-    """The end of a full document."""
+    """The end of a document that has reached its limit."""
 
     position: int
     """Index in its text, the prefix included."""
@@ -37,7 +37,7 @@ class Split(NamedTuple):
 
 
 def find_plain_split(text: str, minimum: int) -> Split | None:
-    """Return the split of a full document at or after `minimum`; `None` if only the parser can find one."""
+    """Return where to split a document, at or after `minimum`; `None` if only the parser can find the place."""
     if "\r" in text or _OPAQUE.search(text):
         return None
     fences = _outer_fences(text)
@@ -73,10 +73,10 @@ def _is_in_formula(text: str, position: int) -> bool:
 
 
 def find_split_inside_block(text: str, minimum: int) -> int:
-    """Return where to split the only block of a full document.
+    """Return where to split the only block of a document.
 
-    The split is before a line without indentation (in a list, before an outermost item), else after a line, else after
-    a space. `minimum`: the split is at or after it.
+    The split is before a line without indentation (in a list, before an outermost item). Without such a line, it is
+    after a line, or else after a space. `minimum`: the split is at or after it.
     """
     unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
     if unindented_lines:
@@ -88,7 +88,7 @@ def find_split_inside_block(text: str, minimum: int) -> int:
 
 
 def reopening_prefix(text: str, raw_html: str) -> str:
-    """Return the text that reopens the split block in the next document: a code fence, header rows or a fold."""
+    """Return the text that reopens the split block in the next document: a fence, header rows or `<details>`."""
     if raw_html.startswith("<pre") and (fence := _FENCE.match(text)):
         # The language is omitted, since a fragment of code cannot be highlighted correctly.
         return fence[1] + "\n"

@@ -31,7 +31,7 @@ from chat.page.rendering.document_splits import (
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.table_cells import TableCellCounter
 
-#: About 16,000 tokens.
+#: Maximum length of the first document of a text: about 16,000 tokens.
 DOCUMENT_LIMIT_CHARS = 64 * 1024
 
 #: Limit for each document after the first one. Its HTML then has at most 6,000 nodes, laid out within 150 ms.
@@ -63,7 +63,7 @@ class MarkdownOptions:
     has_buttons: bool = True
     """Whether code and tables have buttons, which need scripts."""
     has_tags: bool = True
-    """Whether the HTML tags of `tags` are elements, as models mean them. What people typed is shown as typed."""
+    """Whether HTML tags (`rendering.tags`) become elements, as models mean them. People's tags are shown as typed."""
     file_links: FileLinks = NO_FILE_LINKS
     """The files that links lead to."""
     may_grow: bool = False
@@ -164,7 +164,7 @@ class Document:
         return self._make_safe(raw_html, source)
 
     def find_end(self) -> Split:
-        """Return where this document, which is full, ends. The next document begins there."""
+        """Return where this document, which has reached its limit, ends. The next document begins there."""
         if split := find_plain_split(self._text, self._first_end):
             return split
         self.close_blocks()
@@ -181,7 +181,7 @@ class Document:
         return Split(position, reopening_prefix(self._text, self._parse(self._text[:position])))
 
     def end(self) -> tuple[ClosedHtmlChange, Document, str]:
-        """End this document, which is full. Return the change, the next document, and the text that moves to it."""
+        """End this document at its limit. Return the change, the next document, and the text that moves to it."""
         previous_html = self.closed_html
         change = self.close_blocks()
         position, prefix = find_plain_split(self._text, self._first_end) or self._split_after_parsing()

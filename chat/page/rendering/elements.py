@@ -64,7 +64,7 @@ def rewrite_elements(
     # While an answer streams, its tail is rendered up to 25 times a second and rarely contains all of these elements,
     # so a search comes before each substitution.
     if "<h" in raw_html:
-        # The page's title is h1, and each message has an h2.
+        # Headings begin at h3: the page's title is h1, and each message has an h2.
         raw_html = _HEADING.sub(lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", raw_html)
     if "<img " in raw_html:
         raw_html = _rewrite_images(raw_html, file_links)
@@ -117,7 +117,7 @@ def _rewrite_images(raw_html: str, file_links: FileLinks) -> str:
         if file_links.is_graph(address):
             return ""
         if address == TAKEN_ADDRESS:
-            # The page shows the picture after the text.
+            # The page shows this picture after the text, so only its description is shown here.
             return description
         if not _WEB_ADDRESS.match(address):
             return f"![{description}]({address})"

@@ -41,7 +41,7 @@ class FileLinks:
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[str]]:
-        """Return the paths by their last name."""
+        """File name -> paths with this name, the newest last."""
         paths = defaultdict(list)
         for path in self.paths:
             paths[path.rpartition("/")[2]].append(path)

@@ -65,7 +65,7 @@ class _OpenFormula:
 
     start: FormulaStart
     line: int
-    """The number of that line."""
+    """The number of the line in which the formula began."""
     prefix: str
     """Characters that may precede the other lines: spaces and tabs, and `>` if the first line is in a quote."""
     column: int
@@ -73,7 +73,7 @@ class _OpenFormula:
     indentation: int
     """Indentation of the first line, in spaces. A line with four spaces less does not continue indented code."""
     is_doubtful: bool
-    """Whether the formula begins with `$$` after text in its line, where `$$` may be a price class."""
+    """Whether the formula begins with `$$` after text in its line. Such a `$$` may also mean a level of prices."""
     depth: int = 1
     """Number of environments that are open."""
 
@@ -174,7 +174,7 @@ class _Lines:
         return "".join([*self._lines[formula.line + 1 : len(self._masked)], last])
 
     def _edits(self, line: str, position: int) -> list[Edit]:
-        """Return the edits of a line's formulas after `position`. Open a formula that continues in the next line."""
+        """Return the edits for a line's formulas after `position`. Open a formula that continues in the next line."""
         has_delimiters = "$" in line or ("\\" in line and (self._text_environments or _BACKSLASHES.search(line)))
         if not has_delimiters and not ("`" in line and "|" in line):
             return []

@@ -4,7 +4,7 @@ r"""Decides whether the text between two delimiters is a formula, or money, a va
   ends in a number after a space: `$A or 5$`.
 - A text that ends in a punctuation mark before another name is between two variables: `$HOME/bin:$PATH`, `$A:$B`.
 - A text after a letter or digit, such as `5$/h or 6$`, is a formula only if it has a sign of formulas.
-- `$ T $`, with a space at both ends, is a formula only if it surely is one.
+- `$ T $`, with a space at both ends, is a formula if it is one letter, or has a sign of formulas and no words.
 - A text of several words without a sign of formulas is prose. So are Chinese, Japanese and Korean words.
 """
 
@@ -167,7 +167,7 @@ def _is_balanced(content: str) -> bool:
     for character in content:
         depth += (character in "([") - (character in ")]")
         if depth < 0:
-            # The interval `]0, 1[` of French texts.
+            # Brackets such as those of the interval `]0, 1[` in French texts.
             return content.count("]") == content.count("[") == 1 and "(" not in content
     return depth == 0
 

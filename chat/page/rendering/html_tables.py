@@ -51,7 +51,6 @@ class HtmlContent:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables."""
         return [piece for piece in self.pieces if isinstance(piece, Table)]
 
     @property

@@ -29,16 +29,16 @@ class Rendering(NamedTuple):
 
     closed: SafeString
     tail: SafeString = SafeString("")
-    """Empty if the document has ended."""
+    """The HTML of the open tail; empty if the document has ended."""
 
 
 class End(NamedTuple):
     """The end of a document whose text is longer than its limit."""
 
     chars: int
-    """Number of characters of the text that the document holds. The next document begins with the others."""
+    """Number of characters of the text that the document holds. The next document begins after them."""
     next_prefix: str
-    """Text that reopens the block that was split there; see `Document`."""
+    """Text that reopens the block that was split at this end; see `Document`."""
 
 
 V = TypeVar("V", Rendering, End)
@@ -80,7 +80,7 @@ ends: KeptValues[End] = KeptValues(ENDS_BYTES)
 
 
 def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
-    """Return the end of a full document. `text`: as many characters as a document may hold."""
+    """Return the end of a document at its limit. `text`: as many characters as a document may hold."""
     return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
 
 
@@ -92,7 +92,7 @@ def _find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
 
 
 def render_ended(prefix: str, text: str, options: MarkdownOptions) -> SafeString:
-    """Return the HTML of a full document. `text`: as many characters as a document may hold."""
+    """Return the HTML of a document at its limit. `text`: as many characters as a document may hold."""
 
     def render() -> Rendering:
         document = Document(prefix, options, limit_chars=len(text))

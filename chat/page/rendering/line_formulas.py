@@ -3,7 +3,7 @@ r"""Finds in one line of Markdown the formulas, the code, and the delimiters tha
 - A formula between single dollars ends in its line. So `$5, $6 and x$` holds no formula.
 - `\[…\]` in one line is a formula if it holds a command, one of `= + < > ^ _ { }`, or a single letter. Otherwise the
   backslashes escape brackets, as Markdown defines it: `\[1, 2\]` is `[1, 2]`.
-- `\(…\)` is a formula unless it holds several words and nothing of a formula.
+- `\(…\)` is a formula unless it holds several words and no sign of formulas.
 - A delimiter without an end may begin a formula of several lines: see `FormulaStart`.
 - `\begin{align}…\end{align}`, or another environment of formulas, is a formula without delimiters, too. In an
   environment that is no formula, such as `itemize`, all backslashes are plain characters.
@@ -130,13 +130,13 @@ class LineFormulas:
         if start is not None and is_formula_between_dollars(self._line, start, position):
             self._spans.append((self._open.pop("$"), position + 1))
             if self._line[position + 1 : position + 2].isdigit():
-                # The parser sees no end of a formula before a digit.
+                # The parser would not end the formula at a dollar before a digit, so a mask separates them.
                 self.edits.append(Edit.insertion(position + 1, GUARD))
             return position
         self._mask_open("$")
         after = self._line[position + 1 : position + 2]
         if after == " " and (end := spaced_formula_end(self._line, position)):
-            # The parser takes dollars beside spaces for plain characters.
+            # The parser would take dollars beside spaces for plain characters, so masks separate them.
             self.edits += (Edit.insertion(position + 1, GUARD), Edit.insertion(end - 1, GUARD))
             self._spans.append((position, end))
             return end

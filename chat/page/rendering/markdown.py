@@ -9,7 +9,7 @@ from chat.page.rendering.documents import DEFAULT_OPTIONS, MarkdownOptions
 from chat.page.rendering.stream import split_markdown
 
 QUESTION_LIMIT_CHARS = 16_000
-"""Maximum length of a person's text that is rendered, at 1 ms per 1,000 characters. Others are shown as typed."""
+"""Maximum length of a person's text that is rendered, at 1 ms per 1,000 characters. Longer ones are shown as typed."""
 
 
 def render_markdown(text: str, options: MarkdownOptions = DEFAULT_OPTIONS) -> SafeString:

@@ -25,7 +25,7 @@ _HIDDEN = re.compile(
 )
 
 _SPACE_MARK = MARK * 5
-# The address of a file with spaces, which ends a link in Markdown only between `<` and `>`.
+# The address of a file with spaces. In Markdown, the address of a link has spaces only between `<` and `>`.
 _SPACED_PATH = re.compile(
     r"\]\((?:sandbox:)?(?! )(?:[^\r\n()<>:\"]|\([^\r\n()<>:\"]{0,40}\)){1,200}(?<=[^\s.(])\.[a-z]\w{1,6}(?=\))",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ _WORD_WITH_STAR = re.compile(r"(?<![^\s\u2e80-\U0010ffff])[^\s*\u2e80-\U0010ffff
 _STAR = re.compile(r"(?<!\*)\*(?!\*)")
 _INNER_STAR = re.compile(r"\*(?<=[A-Za-z\u00c0-\u024f\d]\*)(?=[A-Za-z\u00c0-\u024f\d])")
 _FACTOR = re.compile(r"(?<![^\W_])(?:[A-Za-z]|\d+(?:[.,]\d+)?)\*(?=[A-Za-z\d])")
-# A list item that is still empty, or a link in it whose address has not ended. A check box does not match.
+# A list item that is still empty, or a link in it whose address has not ended. A check box with text does not match.
 _OPEN_ITEM = re.compile(r"[ \t>]*[-*+](?:[ \t]+(?:\[[^\]]{0,300}(?:\](?:\([^()]{0,300})?)?)?)?")
 
 

@@ -122,7 +122,7 @@ _LAPS = {"position:relative;": "llap", "display:flex;justify-content:center;": "
 """Style of an element without width -> its class. Its content overlaps the left neighbours, or both sides."""
 _BOX = "padding:3pt;border:1px solid"
 POINTS_PER_EM = 11.955
-"""In points, Temml's padding of a column is 5.9776pt, which is half an em."""
+"""Points of one em, as Temml counts them: its padding of half an em is 5.9776pt."""
 
 
 class UnknownFormula(Exception):

@@ -80,7 +80,7 @@ def render_latex(text: str) -> SafeString | None:
         formulas += 1
         between = text[end : match.start()]
         latex = _formula_of(match)
-        # A formula between single dollars is inline, unless it is the whole text, as SymPy writes it.
+        # A formula in `$…$` or `\(…\)` is inline, unless it is the whole text, as SymPy writes it.
         is_block = match["dollar"] is None and match["parentheses"] is None
         is_alone = match[0] == text
         formula = render_formula(latex, is_block=is_block or is_alone)

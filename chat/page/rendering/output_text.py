@@ -109,7 +109,7 @@ class OutputStream:
         return None if is_cut and self._is_too_much_closed(text) else text
 
     def _is_too_much_closed(self, text: str) -> bool:
-        """Return whether the tail of a cut output must begin within the closed text. `text`: the text after that."""
+        """Return whether the tail of a cut output must begin in the closed text. `text`: all after the closed text."""
         length = sum(map(len, self._texts))
         if length < self._closed_chars + len(text):
             return True

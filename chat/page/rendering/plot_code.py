@@ -127,7 +127,7 @@ class _Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Nesting:
-    """The constructs around a node of the code."""
+    """The position of a node of the code: its depth, and whether it is in a loop, a function or a branch."""
 
     depth: int = 0
     is_repeated: bool = False

@@ -15,7 +15,7 @@ from chat.page.rendering.mathml import CLASSES, MATHML_ATTRIBUTES
 from chat.page.rendering.tag_names import ELEMENT_TAGS
 
 _ID = r"[\w-]+-fn(?:ref)?-\d+(?:-\d+)?"
-# One part of a path. It begins with no dot and contains no slash, not even in encoded form.
+# One part of a path. It has no dot at its start and no slash, even in encoded form: it leads to no other folder.
 _NAME = r"/(?!\.|%2e)(?>(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})+)"
 _LINK_WITHIN = re.compile(
     rf"#{_ID}|(?:{_NAME})*/api/v1/conversations/[0-9a-f-]{{36}}/session/files(?:{_NAME})+", re.ASCII | re.IGNORECASE
@@ -75,5 +75,5 @@ _CLEANER = nh3.Cleaner(
 
 
 def sanitize_html(html: str) -> str:
-    """Return the HTML with all other elements and attributes removed."""
+    """Return the HTML without the elements and attributes that are not listed here."""
     return _CLEANER.clean(html)

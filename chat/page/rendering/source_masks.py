@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 MASK_CHARACTERS = "\u2e38\u2e4f\u1cd3\ua9c1\u07fe"
-"""Rare punctuation marks. Emphasis beside them works as beside a dollar."""
+"""Rare punctuation marks. Beside them, the parser reads `*` and `_` as beside a dollar."""
 
 _SIGNS = {"1": "$", "2": r"\[", "3": r"\]", "4": r"\(", "5": r"\)", "6": "", "7": "|", "8": "\\"}
 """Number of a mask -> the characters that it replaces in code and formulas."""
@@ -90,7 +90,7 @@ def bridge(indentation: str, newline: str, character: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSource:
-    """Markdown for the parser."""
+    """Markdown source with masks, for the parser."""
 
     text: str
     character: str = ""

@@ -90,7 +90,7 @@ class MarkdownStream:
             self._ended.append(self._document.closed_html)
             keep_ended(self._document, End(self._document.length - len(rest), next_document.prefix))
             self._document = next_document
-            # The rest may be longer than the text that was read so far: it may contain text of earlier updates.
+            # The rest may begin with text of earlier updates, which `text` does not contain.
             text, start = (text, start - len(rest)) if len(rest) <= start else (rest + text[start:], 0)
         self._document.append(text[start:])
         change = self._document.close_blocks()
@@ -99,7 +99,7 @@ class MarkdownStream:
         return changes.update(first, self._options, self._tail_html, self._held)
 
     def _is_passed_over(self, chars: int) -> bool:
-        """Return whether pages get only a placeholder of the current document. `chars`: text from it on."""
+        """Return whether pages get only a placeholder of the current document. `chars`: length of it and later text."""
         is_new = bool(self._ended) and self._document.length == 0
         return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
 

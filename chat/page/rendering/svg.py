@@ -136,7 +136,7 @@ class _Sanitizer:
     height: int | None = None
 
     def run(self, source: str) -> Picture:
-        """Return the picture. Raises UnsafePicture, ExpatError or ValueError."""
+        """Return the picture. Raises UnsafePicture, ExpatError or ValueError if it is broken or exceeds a limit."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.EntityDeclHandler = self._refuse_entity
@@ -238,7 +238,7 @@ class _Sanitizer:
         """Return the cleaned value of an attribute, empty if it must be left out, and the ids that it refers to."""
         if len(value) > 200:
             return clean_value(name, value)
-        # Most elements of a picture share a few styles.
+        # Cleaned values are kept, because most elements of a picture share a few styles.
         cleaned = self.values.get((name, value))
         if cleaned is None:
             cleaned = self.values[name, value] = clean_value(name, value)
@@ -250,7 +250,7 @@ class _Sanitizer:
             return (clean_data_uri(value) if self.images <= IMAGES_LIMIT else ""), ()
         if tag not in _LINK_ELEMENTS or not value.startswith("#") or not ID.fullmatch(value[1:]):
             return NOTHING
-        # Gradients inherit from one other gradient, and a text follows one path: these chains cannot multiply.
+        # Other references cannot multiply: a gradient inherits from one other, and a text follows one path.
         return value, (value[1:],) if tag in ("use", "pattern") else ()
 
     def _check_repetitions(self, references: list[tuple[str, int]]) -> None:

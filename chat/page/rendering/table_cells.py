@@ -19,7 +19,7 @@ class TableCellCounter:
         self._cells = 0
 
     def count(self, text: str) -> int:
-        """Return the bound for the whole text, which must start with the text of the previous call."""
+        """Return the bound for all cells of the text, which must start with the text of the previous call."""
         lines_end = text.rfind("\n") + 1
         self._columns, self._cells = self._add_lines(text[self._counted_chars : lines_end], self._columns, self._cells)
         self._counted_chars = lines_end

@@ -1,7 +1,7 @@
 """Makes elements of the marked tags in the parser's HTML, see `tags`.
 
 `<details>`, `<ul>` and `<ol>` hold whole blocks. Their tags split the paragraph around them. They end at the latest
-where the list item, the quote or the document ends. A fold whose end tag is missing is shown open.
+where the list item, the quote or the document ends. A `<details>` whose end tag is missing is shown open.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARKED_TAG = re.compile(
 _OPEN = ' open=""'
 _OPEN_ATTRIBUTE = re.compile(r"\sopen\b", re.IGNORECASE)
 _TOKEN = re.compile(r"<(/?)([a-z][a-z0-9]*+)[^<>]*+>|[^<]++")
-# Blocks without marked tags are read as a whole, which halves the time for a long fold.
+# Blocks without marked tags are read as a whole, which halves the time for a long `<details>`.
 _LEAF = "p|pre|li|td|th|h[1-6]"
 _TOKEN_OR_BLOCK = re.compile(
     rf"<({_LEAF})(?: [^<>]*+)?>(?>(?:[^<{MARK}]+|<(?!/?(?:{_LEAF}|ul|ol|blockquote|tr|table)[ >]))*)</\1>|"
@@ -73,7 +73,7 @@ class Builder:
         return "".join(self._output)
 
     def _add_block(self, name: str, block: str) -> None:
-        """Add a block without marked tags."""
+        """Add a block without marked tags to the output."""
         parent = self._frames[-1]
         if name != "p":
             self._end_summary(parent)
@@ -98,7 +98,7 @@ class Builder:
             self._end_folds(frame)
             self._output.append(tag)
             return
-        # A summary has at most the text of its own line and the paragraph after it.
+        # A summary goes on after the paragraph in which it began, at most to the end of the next one.
         if not frame.is_in_summary:
             self._end_paragraph(frame)
             self._end_summary(self._frames[-1])
@@ -209,7 +209,7 @@ class Builder:
         self._output.append(f"{before}<{name}{position}{start_attribute(rest) if name == 'ol' else ''}>\n")
 
     def _break_block(self, frame: Frame, name: str) -> None:
-        """Drop a tag of a block. The texts before and after it become separate paragraphs."""
+        """Drop a tag that only ends a paragraph. The texts before and after it become separate paragraphs."""
         if frame.name in ("li", "td", "th"):
             self._write("\n")
         if frame.name != "p":
@@ -261,7 +261,7 @@ class Builder:
         return "" if frame.name != "p" or frame.is_open else frame.tag[len("<p") : -1]
 
     def _end_paragraph(self, frame: Frame) -> None:
-        """End the paragraph before a tag of a fold or a list. Open tags within it stay text."""
+        """End the paragraph before a tag of `<details>` or a list. Open tags within it stay text."""
         self._links -= frame.counts["a"]
         frame.tags.clear()
         frame.counts.clear()
@@ -275,7 +275,7 @@ class Builder:
             self._output.append("</summary>")
 
     def _end_fold(self, container: Frame) -> None:
-        """End the innermost fold, list or item, whose end tag is missing. A fold is then shown open."""
+        """End the innermost `<details>`, list or item, whose end tag is missing. `<details>` is then shown open."""
         fold = container.folds[-1]
         self._end_summary(container)
         container.folds.pop()

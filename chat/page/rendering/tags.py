@@ -19,7 +19,7 @@ from chat.page.rendering.marks import MARK
 from chat.page.rendering.tag_builder import Builder
 from chat.page.rendering.tag_names import CONTAINERS, INLINE_NAMES, LINE_MARK, LINE_START, LIST_NAMES, TAG_REST
 
-# A tag of a fold that begins a line, after any quote and list markers.
+# A tag `<details>` or `<summary>` at the start of a line, after any quote and list markers.
 _FOLD_LINE = re.compile(rf"{LINE_START}({CONTAINERS})<(?=/?(?:details|summary){TAG_REST})", re.IGNORECASE)
 # Escapes are matched too, so that an escaped `<` begins no tag and no comment.
 _SOURCE_TAG = re.compile(
@@ -37,7 +37,7 @@ _LIST_TAG = re.compile(rf"(?<!\\)<(?=/?(?:{LIST_NAMES})>)", re.IGNORECASE)
 def mark_tags(text: str) -> str:
     """Return the source with its allowed tags marked (`MARK`); no line is added or removed.
 
-    A line that begins with a tag of a fold becomes a heading, so that it ends lists and paragraphs as HTML does.
+    A line that begins with a tag of `<details>` becomes a heading, so that it ends lists and paragraphs as HTML does.
     """
     if "<" not in text and "&" not in text:
         return text

@@ -50,7 +50,7 @@ def missing_scripts() -> list[Path]:
 
 
 def convert_formula(latex: str, *, is_block: bool) -> str:
-    """Return the MathML of a formula, as untrusted text; empty if Temml cannot convert it, or is missing."""
+    """Return the MathML of a formula, as untrusted text; empty if Temml is missing or cannot convert it."""
     # A text with an unpaired surrogate, which JSON can hold, is no formula.
     if missing_scripts() or latex != latex.encode(errors="ignore").decode():
         return ""
@@ -71,7 +71,7 @@ def _scripts() -> list[Path]:
 @cache
 def _converter() -> quickjs.Function:
     code = "\n".join(path.read_text(encoding="utf-8") for path in _scripts()) + _CONVERT
-    # Its import starts a thread, so it waits for the first formula.
+    # QuickJS is imported only for the first formula, because its import starts a thread.
     converter: quickjs.Function = import_module("quickjs").Function("convert", code, own_executor=True)
     converter.set_time_limit(TIME_LIMIT_S)
     converter.set_memory_limit(MEMORY_LIMIT_BYTES)

@@ -55,7 +55,7 @@ def _frame_source(block: Sequence[str]) -> SourceTable | None:
     if not names or names[-1][1] != len(header) or len(names) >= COLUMNS_LIMIT:
         return None
     if not header.startswith(" "):
-        # The first name is that of the column index, as in a cross table.
+        # The first name belongs to no column: it is that of the column index, as in a cross table.
         del names[0]
     split = _split_after_index(block, names[0][1]) if names else 0
     ends = [end for _, end in names]
@@ -143,6 +143,6 @@ def _index_levels(parts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _value(text: str) -> str:
-    """Return a cell's text. pandas shortens `...` in narrow columns."""
+    """Return a cell's text. `..` becomes `...` again, which pandas shortens in narrow columns."""
     value = text.strip()
     return "..." if value == ".." else value

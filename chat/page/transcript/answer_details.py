@@ -158,9 +158,9 @@ def code_place(turn: Turn, part: Part, reader: Reader) -> str:
 
 
 def place_words(turn: Turn, engine: str, reader: Reader) -> str:
-    """Return in words where code of this engine runs, in the detail that the reader may see. Empty: it is unknown."""
+    """Return in words where code of this engine runs, as exactly as the reader may know it. Empty: it is unknown."""
     if engine == Engine.NATIVE and not turn.model:
-        # An imported notebook, or an archive that does not name the model.
+        # The turn was imported: from a notebook, or from an archive that does not name the model.
         return ""
     if engine != Engine.NATIVE:
         return ENGINE_WORDS.get(engine, "")
@@ -182,7 +182,7 @@ def _searches(turn: Turn) -> str:
 
 
 def _parameters(turn: Turn) -> Iterator[str]:
-    """Yield the settings of the model that differ from the defaults of its service, in words."""
+    """Yield in words the settings of the model that were set. Its service chose all others."""
     stored = turn.parameters
     if stored.get("label") and turn.model not in ("", stored["label"]):
         yield f"model {turn.model}"

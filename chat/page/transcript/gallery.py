@@ -67,7 +67,7 @@ def gallery_page(
             created_at=link.message.created_at,
         )
         for link in page
-        # A message may have been deleted since.
+        # A message may have been deleted since its links were read.
         if (view := views.get(link.message_id, {}).get(link.index))
     ]
     return GalleryPage(images, page[-1].pk if len(links) > size else None)

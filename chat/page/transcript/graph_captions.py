@@ -62,7 +62,7 @@ class GraphCaptions:
             block.graphs += [index for index in part_indexes if index is not None and index >= block.index]
 
     def with_caption(self, view: AttachmentView, part_index: int | None) -> AttachmentView:
-        """Return the view of the next attachment; a graph gets its caption. `part_index`: the part before it."""
+        """Return the view of the next attachment; a graph gets its caption. `part_index`: of the part before it."""
         if not view.is_graph or part_index is None or not self._blocks:
             return view
         block = self._blocks[-1]

@@ -27,7 +27,7 @@ class LinkTarget:
     near: int | None = None
     """The index of the message that the page must hold; `None`: the last one."""
     is_other_version: bool = False
-    """Whether the link names a message of another version. The shown messages at its position are shown instead."""
+    """Whether the link names a message of a hidden version. The page then shows the visible version at its position."""
 
 
 def find_link_target(

@@ -66,7 +66,7 @@ def snapshot(
     """Read a range of the transcript.
 
     `limit_chars`: maximum number of characters (see `window.within`). `near`: the index of a message that the shortened
-    range must contain; `None`: the last one. Raises Conversation.DoesNotExist.
+    range must contain; `None`: the last one. Raises Conversation.DoesNotExist if the conversation was deleted.
     """
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
@@ -92,7 +92,7 @@ def _is_in(window: Window) -> Q:
 
 
 def live_snapshot(conversation_id: uuid.UUID) -> Snapshot:
-    """Read only the live message, for a page that shows everything else. Raises Conversation.DoesNotExist."""
+    """Read only the live message, for a page that has all others. Raises Conversation.DoesNotExist after a deletion."""
     for _ in range(READ_ATTEMPTS):
         revision = read_revision(conversation_id)
         page = _read(conversation_id, revision, whole(0), Q(turn__status__in=Turn.LIVE), OWNER)
@@ -134,5 +134,5 @@ def is_current(conversation_id: uuid.UUID, known_revision: int | None) -> bool:
 
 
 def read_revision(conversation_id: uuid.UUID) -> int:
-    """Return the revision of a conversation. Raises Conversation.DoesNotExist."""
+    """Return the revision of a conversation. Raises Conversation.DoesNotExist if it was deleted."""
     return Conversation.objects.values_list("revision", flat=True).get(pk=conversation_id)

@@ -31,7 +31,7 @@ def grounding_of(sources: Iterable[Mapping[str, object]], queries: Iterable[obje
 
 
 def _source_views(source: Mapping[str, object]) -> Iterator[SourceView]:
-    """Yield the source if its address may be opened."""
+    """Yield the view of a source, if a page may link to its address."""
     url, title = source.get("url"), source.get("title")
     if not isinstance(url, str) or len(url) > URL_LIMIT_CHARS or MISLEADING_URL.search(url):
         return

@@ -36,7 +36,7 @@ def versions_of(message: Message) -> Versions | None:
 
 
 def versions_in_view(conversation_id: uuid.UUID, shown: Sequence[Message]) -> dict[uuid.UUID, Versions]:
-    """Return the positions of those shown messages that have other versions, by message id."""
+    """Return the positions of those shown messages that have other versions, by message id. Runs one query."""
     siblings_by_parent: dict[uuid.UUID | None, list[tuple[datetime, uuid.UUID]]] = defaultdict(list)
     for pk, parent_id, created_at in _hidden_siblings(conversation_id, shown):
         siblings_by_parent[parent_id].append((created_at, pk))

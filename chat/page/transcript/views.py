@@ -63,7 +63,7 @@ class ShownAnswer:
     reruns: Mapping[str, RerunState] | None
     """Index of a part, as text -> state of running its code again. `None`: code cannot be run again."""
     texts: Mapping[int, RenderedText]
-    """Rendered texts by the index of the first part of their run."""
+    """Rendered texts by the index of the first part of their run (`text_runs`)."""
 
 
 def message_view(record: MessageRecord, reader: Reader, versions: Versions | None = None) -> MessageView:
@@ -196,7 +196,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
         approval=answer.approval if turn.status == Turn.Status.WAITING else None,
         move_reason=answer.move_reason,
         earlier_readings=answer.earlier_readings,
-        # Shown only after the end of the turn, because a live turn may still change its sources.
+        # Sources are shown only after the end of the turn, because a live turn may still change them.
         grounding=None if turn.is_live else grounding_of(turn.sources, turn.queries),
         details=answer_details(turn, reader, parts),
         cleared=cleared_outputs(turn, parts, answer.cleared, reader),
@@ -205,7 +205,7 @@ def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions |
 
 
 def _part_views(answer: ShownAnswer, shown: ShownAttachments, reader: Reader) -> tuple[PartView, ...]:
-    """Return the views of an answer's parts, one for each run of them. `shown`: the attachments with captions."""
+    """Return the views of an answer's parts, one for each run (`text_runs`). `shown`: the attachments with captions."""
     message_id, parts = answer.message.pk, answer.parts
     results, earlier, hidden = CodeResults(parts), earlier_results(parts), CallsAsCode(parts).hidden
     # The code of a live answer may still get a result.

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 PAGE_MESSAGES = 30
-"""Maximum number of messages with which a page opens, and which each step loads."""
+"""Maximum number of messages with which a page opens, and which it loads when its reader asks for more."""
 
 PAGE_CHARS = 256 * 1024
-"""Maximum number of characters of these messages. A single message may exceed it."""
+"""Maximum number of characters of the messages that are loaded at once. A single message may exceed it."""
 
 SNAPSHOT_MESSAGES = 300
 """Maximum number of messages in one snapshot. If a page holds more, messages far from its reader are dropped."""
@@ -60,7 +60,7 @@ class Window:
         return self if self.last is None else Window(self.first, self.last + PAGE_MESSAGES)
 
     def is_cut_at(self, index: int | None) -> bool:
-        """Return whether replacing all messages from `index` on replaces this whole range. False if it begins at 0."""
+        """Return whether replacing all messages from `index` on replaces this whole range. False if `first` is 0."""
         return index is not None and index <= self.first and self.first > 0
 
 
@@ -98,7 +98,7 @@ def around(index: int, count: int) -> Window:
 
 
 def fit(held: Window, count: int, reader_at: int | None = None) -> Window:
-    """Return the range of a snapshot for a page that holds `held`. At the conversation's end it holds a full page.
+    """Return the range of a snapshot for a page that holds `held`. At the end it has PAGE_MESSAGES messages or more.
 
     If `held` has more than SNAPSHOT_MESSAGES, the range is around the reader. `reader_at`: the index of a message that
     the reader sees; `None`: the reader is at the end.
@@ -128,7 +128,7 @@ def within(window: Window, sizes: Sequence[int], limit: int, near: int | None = 
         more = [at for at in inside if total + sizes[at - window.first] <= limit]
         if not more:
             return Window(first, None if window.is_at_end and last == stop else last)
-        # The message stays in the middle.
+        # Extend the range on the shorter side, so that the message stays in the middle.
         index = min(more, key=lambda at: abs(at - near))
         first, last, total = min(first, index), max(last, index + 1), total + sizes[index - window.first]
 

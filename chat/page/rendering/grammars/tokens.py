@@ -3,7 +3,7 @@
 Invariant: no part of a pattern that can fail follows an unbounded repetition, and every unbounded repetition is
 possessive. `tests/chat/page/rendering/test_highlight.py` checks this on the syntax tree of every pattern. An attempt to
 match a token then either consumes the text that it read, or fails after a bounded number of characters. So highlighting
-takes linear time, even for hostile code. Pygments was used before; its lexers have no such bound (decision 22).
+takes linear time, even for hostile code. The lexers of Pygments have no such bound (decision 22).
 
 The CSS classes have Pygments' names: c comment, s string, m number, k keyword, kc constant, nb builtin or variable,
 nf function, nc class or section, nt tag or key, na attribute, nd decorator, cp directive, gd/gi/gu/gh lines of a
@@ -30,16 +30,16 @@ class Grammar:
     tokens: tuple[tuple[str, str], ...]
     """Class and pattern of each kind of token; the first that matches is taken. No pattern has capturing groups."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Classes of names."""
+    """Name -> its class."""
     introducers: Mapping[str, str] = field(default_factory=dict)
-    """Class of the name that follows a name: `def` is followed by a function."""
+    """Name -> class of the name that follows it: `def` is followed by a function."""
     ignores_case: bool = False
     embedded: Mapping[str, str] = field(default_factory=dict)
-    """Languages that begin after a token, by the token's first characters (`<script`)."""
+    """First characters of a token, such as `<script` -> language of the code after the token."""
 
 
 def lookup(**words: str) -> dict[str, str]:
-    """Return the classes of words, which are given as `class_="word word"`."""
+    """Return a map of word -> class. The arguments are `class_="word word"`."""
     return {word: css_class for css_class, text in words.items() for word in text.split()}
 
 
@@ -59,5 +59,5 @@ CHARACTER = ("s", r"'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])'")
 ANNOTATION = ("nd", r"@[^\W\d][\w.]*+")
 SHELL_VARIABLE = ("nb", r"\$(?:\w++|\{[^}\n]{0,200}+\}?|[@*#?$!-])")
 
-#: Classes of the names that follow a word.
+#: Keyword -> class of the name that follows it: a function.
 FUNCTIONS = dict.fromkeys(["def", "fn", "func", "fun", "function", "macro", "sub"], "nf")
