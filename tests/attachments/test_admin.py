@@ -36,7 +36,7 @@ def test_pending_attachments_are_listed_first(staff: Client, owner: User) -> Non
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_neither_names_nor_bytes_are_shown(staff: Client, owner: User, url: str) -> None:
+def test_staff_pages_show_neither_file_names_nor_links_to_files(staff: Client, owner: User, url: str) -> None:
     graph = create_graph(owner)
     Attachment.objects.update(name="secret plans.png")
     for path in (url, f"{url}{graph.pk}/change/", f"{url}{graph.pk}/history/", f"{url}?q={graph.pk}"):

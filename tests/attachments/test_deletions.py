@@ -234,7 +234,7 @@ def test_deletions_are_retried_until_storage_is_back(
     assert read_bucket() == {}
 
 
-def test_pauses_grow_and_a_call_without_response_keeps_its_claim(owner: User, s3: FaultProxy) -> None:
+def test_deletion_stays_claimed_after_a_failed_request_and_retry_delays_grow(owner: User, s3: FaultProxy) -> None:
     create_stored(owner).delete()
     s3.refuse()
     deletion = ObjectDeletion.objects.get()

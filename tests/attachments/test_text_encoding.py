@@ -56,7 +56,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "codec"), TEXTS)
-def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
+def test_encoding_of_texts_in_many_languages_is_detected_correctly(text: str, codec: str) -> None:
     data = text.encode(codec)
     encoding = detect_encoding(data)
     assert (encoding.codec, encoding.bad_count) == (codec, 0)
@@ -85,7 +85,7 @@ def test_numbers_and_random_bytes_are_not_recognized_as_text(data: bytes) -> Non
         detect_encoding(data)
 
 
-def test_code_gets_tables_as_utf_8_and_files_that_may_name_their_encoding_as_they_are() -> None:
+def test_code_reads_a_csv_file_as_utf_8_and_an_xml_file_unchanged() -> None:
     document = '<?xml version="1.0" encoding="ISO-8859-2"?><a>Łódź</a>'.encode("iso8859-2")
     assert as_code_reads("Sprzedaż.CSV", POLISH.encode("cp1250")).decode() == POLISH
     assert as_code_reads("miasta.xml", document) == document
@@ -109,7 +109,7 @@ def test_one_bad_byte_in_utf_8_changes_one_character(text: str) -> None:
     assert to_utf8(start + b"\xe4" + end).decode() == f"{text[:30]}\ufffd{text[30:]}"
 
 
-def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
+def test_replacement_character_that_the_text_contains_is_not_counted_as_a_bad_byte() -> None:
     assert detect_encoding(f"{GERMAN}\ufffd".encode() + b"\xe4").bad_count == 1
 
 
@@ -127,7 +127,9 @@ def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
         ("a,ä\n1,2\n\x1a".encode("utf-16"), "a,ä\n1,2\n", TextEncoding("utf-16", has_end_mark=True)),
     ],
 )
-def test_control_characters_of_programs_and_devices_are_ignored(data: bytes, read: str, encoding: TextEncoding) -> None:
+def test_nul_bytes_and_end_marks_are_removed_and_other_control_characters_counted(
+    data: bytes, read: str, encoding: TextEncoding
+) -> None:
     assert detect_encoding(data) == encoding
     assert to_utf8(data).decode() == read
 
@@ -148,7 +150,7 @@ def test_binary_data_is_refused_with_its_first_control_character(data: bytes, by
 
 
 @pytest.mark.parametrize("piece", [b"\x80", b"\xe4\n", b"\xe4\xb8\xad\xe4", b"\x00a", b"\xd3\xde,"])
-def test_time_of_any_bytes_is_linear(piece: bytes) -> None:
+def test_time_to_convert_any_bytes_to_utf_8_is_linear(piece: bytes) -> None:
     def read(length: int) -> None:
         to_utf8(piece * (length // len(piece)) + b"\xe4")
 

@@ -178,7 +178,7 @@ def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
             inspect_upload("data.bin", data)
 
 
-def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -> None:
+def test_refusal_of_a_csv_file_with_binary_data_gives_the_position_of_the_first_bad_byte() -> None:
     data = b"item,qty\n" * 100 + b"\1\2\3\4"
     with pytest.raises(
         RefusedUpload, match=r"“data.csv” cannot be attached: byte 1 at 900: this is not text. Save it as"
@@ -213,7 +213,9 @@ def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -
         ("a.zip", zip_file({"a.csv": bytes(2**24)}), "it unpacks to more than 15 MB."),
     ],
 )
-def test_refusal_says_which_file_it_is_and_what_to_do(name: str, data: bytes, explanation: str) -> None:
+def test_refusal_says_of_what_kind_the_file_is_or_what_is_wrong_with_it(
+    name: str, data: bytes, explanation: str
+) -> None:
     with pytest.raises(RefusedUpload) as caught:
         inspect_upload(name, data)
     assert str(caught.value).startswith(f"“{name}” cannot be attached: {explanation}")
@@ -250,12 +252,12 @@ def test_packed_text_is_accepted_and_code_gets_the_text(name: str, data: bytes, 
         ("page.html", b"<script>", "text/plain"),
     ],
 )
-def test_file_of_code_may_have_every_type(name: str, data: bytes, mime_type: str) -> None:
+def test_file_that_code_wrote_may_have_any_type(name: str, data: bytes, mime_type: str) -> None:
     info = inspect_file_of_code(name, data)
     assert (info.name, info.mime_type, info.width) == (name, mime_type, None)
 
 
-def test_file_of_code_that_is_empty_or_large_is_refused(settings: Settings) -> None:
+def test_file_that_code_wrote_is_refused_if_it_is_empty_or_too_large(settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3
     with pytest.raises(RefusedUpload, match="is empty"):
         inspect_file_of_code("a.bin", b"")
@@ -291,7 +293,7 @@ def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Sett
         ("console.txt", "console.txt"),
     ],
 )
-def test_name_is_reduced_to_a_label(name: str, label: str) -> None:
+def test_file_name_is_reduced_to_a_safe_name_without_a_path(name: str, label: str) -> None:
     assert safe_name(name, "file") == label
 
 

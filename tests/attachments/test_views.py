@@ -183,7 +183,7 @@ def test_response_for_a_foreign_file_equals_the_response_for_an_unknown_id(
     assert foreign.headers == absent.headers
 
 
-def test_reading_takes_one_query_if_stored_and_two_if_pending(
+def test_download_runs_one_query_if_the_file_is_stored_and_two_if_its_upload_is_pending(
     logged_in: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     graph = create_graph(owner)
@@ -279,7 +279,7 @@ def test_uploads_of_a_day_are_limited(logged_in: Client, owner: User, settings: 
     assert upload(logged_in, "b.txt", half)[0] == 201
 
 
-def test_graphs_and_files_of_other_users_do_not_count_as_uploads(
+def test_upload_quota_counts_neither_graphs_nor_uploads_of_other_users(
     logged_in: Client, owner: User, settings: Settings
 ) -> None:
     quotas(settings, upload_mb_per_day=1)
@@ -290,7 +290,9 @@ def test_graphs_and_files_of_other_users_do_not_count_as_uploads(
     assert upload(logged_in, "a.txt", b"x" * 1024**2)[0] == 201
 
 
-def test_full_storage_refuses_uploads_and_keeps_graphs(logged_in: Client, owner: User, settings: Settings) -> None:
+def test_user_whose_storage_quota_is_full_cannot_upload_but_new_graphs_are_kept(
+    logged_in: Client, owner: User, settings: Settings
+) -> None:
     quotas(settings, storage_mb=1)
     create_graph(owner, data=png() + b"x" * 1024**2)
     create_graph(owner)
@@ -392,7 +394,9 @@ def test_hostile_upload_is_refused_or_served_with_a_harmless_type(logged_in: Cli
     "mime_type",
     ["image/svg+xml", "text/html", "application/xhtml+xml", "text/xml", "application/javascript", "application/pdf"],
 )
-def test_active_type_given_by_a_model_is_never_served(logged_in: Client, owner: User, mime_type: str) -> None:
+def test_attachment_whose_given_type_can_run_scripts_is_served_with_a_harmless_type(
+    logged_in: Client, owner: User, mime_type: str
+) -> None:
     attachment = create_attachment(
         owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
     )

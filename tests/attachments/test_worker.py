@@ -133,7 +133,7 @@ def test_same_content_is_one_object_for_each_owner(owner: User, s3: FaultProxy, 
     assert sum(method == "PUT" for method, _ in s3.requests) == 2
 
 
-def test_claimed_row_is_not_due_until_its_claim_expires(owner: User) -> None:
+def test_upload_claimed_by_a_worker_is_not_attempted_until_the_claim_expires(owner: User) -> None:
     graph = create_graph(owner)
     PendingUpload.objects.filter(pk=graph.pk).update(claimed_until=Now() + timedelta(seconds=5))
     assert attempt_upload(graph.pk) == "not due"
@@ -212,7 +212,7 @@ def test_retry_delays_double_up_to_a_limit_and_have_jitter(monkeypatch: pytest.M
     assert 60 < min(refused) < max(refused) <= 300
 
 
-def test_bucket_that_is_made_later_gets_the_files_within_the_limit(
+def test_file_is_uploaded_after_a_missing_bucket_was_created(
     owner: User,
     s3: FaultProxy,
     s3_client: BaseClient,
@@ -253,7 +253,7 @@ def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultPro
 
 
 @pytest.mark.django_db(transaction=True)
-def test_idle_step_only_reads_from_the_database(owner: User) -> None:
+def test_worker_without_work_only_reads_from_the_database(owner: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert worker.run_one_step() is False
     # The search for old imports, of once a minute, takes two of them.

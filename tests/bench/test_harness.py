@@ -114,7 +114,7 @@ def test_search_finds_the_highest_sustained_rate(limit: int, highest: float, fai
     assert (figures["highest_rate_per_s"], figures.get("failed_rate_per_s")) == (highest, failed)
 
 
-def test_search_uses_fewer_conversations_than_all_of_its_levels() -> None:
+def test_rate_search_needs_fewer_conversations_than_running_every_load_level() -> None:
     assert count_search_conversations((1, 2, 3)) == 5
     for plan in (QUICK, FULL):
         assert count_search_conversations(plan.search) < sum(plan.search)
@@ -132,7 +132,9 @@ def test_unknown_command_is_refused_with_the_known_ones(argv: list[str], capsys:
     ("value", "expected"),
     [("rival=python", "unknown product 'rival'"), ("chainlit=nowhere/python", "is not a program")],
 )
-def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_peer_option_with_an_unknown_product_or_a_missing_program_is_refused(
+    value: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         relay.parse_arguments(["--peer", value])
     assert expected in capsys.readouterr().err
@@ -147,6 +149,6 @@ def test_compared_product_that_does_not_start_ends_the_benchmark_before_it_measu
         relay.main(["--peer", f"chainlit={sys.executable}"])
 
 
-def test_several_peers_can_be_selected() -> None:
+def test_peer_option_can_be_given_for_several_products() -> None:
     options = relay.parse_arguments(["--peer", f"chainlit={sys.executable}", "--peer", f"open-webui={sys.executable}"])
     assert options.peer == [("chainlit", sys.executable), ("open-webui", sys.executable)]

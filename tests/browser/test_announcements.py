@@ -177,7 +177,7 @@ def test_notifications_can_be_turned_on_in_the_settings_of_the_account(page: Pag
     page.wait_for_function("() => shown.length === 1")
 
 
-def test_hidden_tab_stays_connected_if_its_script_comes_after_the_socket(page: Page) -> None:
+def test_hidden_tab_stays_connected_even_if_its_background_script_loads_late(page: Page) -> None:
     held: list[Route] = []
     page.route("**/background*.js", lambda route: held.append(route))
     change_settings(page, title="Late")

@@ -171,7 +171,7 @@ def test_line_above_code_says_how_long_it_ran_and_opened_code_stays_open(page: P
     expect(answer.locator("details .highlight")).to_be_visible()
 
 
-def test_thought_has_a_timer_can_be_read_while_it_is_written_and_stays_open(page: Page) -> None:
+def test_thought_shows_a_timer_and_stays_open_if_it_was_opened_while_being_written(page: Page) -> None:
     change_settings(page, model="scenario-thought-and-graph-300")
     answer = ask(page, "Think")
     fold = answer.locator('details[data-part-kind="thought"]')

@@ -156,7 +156,7 @@ def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, serv
 
 
 @pytest.mark.drill
-def test_keyboard_can_edit_run_and_leave_the_editor(page: Page, server: LiveServer) -> None:
+def test_code_can_be_edited_and_run_and_its_editor_left_by_keyboard(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.locator(EDIT).press("Enter")
     expect(page.locator(EDITOR)).to_be_focused()

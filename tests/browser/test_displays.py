@@ -143,7 +143,7 @@ def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None
 
 
 @pytest.mark.drill
-def test_csv_repeats_spanning_headers_and_leaves_out_types(displays: Page) -> None:
+def test_copied_csv_repeats_spanning_headers_and_omits_the_row_of_column_types(displays: Page) -> None:
     displays.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = display(displays, "multi_index")
     shown.get_by_role("button", name="Copy CSV").click()
@@ -236,7 +236,7 @@ def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> N
 
 
 @pytest.mark.drill
-def test_table_in_a_text_can_be_sorted_and_saved_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
+def test_markdown_table_can_be_sorted_and_saved_as_csv_and_is_equal_after_a_reload(page: Page, tmp_path: Path) -> None:
     text = "Describe this table\n\n| name | share | f |\n|---|--:|---|\n| b | 10 | $P(A|B)$ |\n| a | 9 | `x|y` |\n"
     text += "| =c | – | so $\\frac{1}{2}$ |\n"
     ask_and_wait(page, text)
@@ -269,7 +269,7 @@ def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
 
 
 @pytest.mark.drill
-def test_only_a_wide_table_scrolls_and_in_its_own_box_on_a_phone(displays: Page) -> None:
+def test_wide_table_scrolls_inside_its_box_on_a_phone_and_the_page_does_not_scroll_sideways(displays: Page) -> None:
     displays.set_viewport_size({"width": 360, "height": 740})
     assert displays.evaluate("document.documentElement.scrollWidth") == 360
     shown = display(displays, "wide")
@@ -326,7 +326,7 @@ def test_exported_page_shows_displays_without_scripts_and_network(
     reader.close()
 
 
-def test_hostile_bundles_run_nothing_and_load_nothing(page: Page, server: LiveServer) -> None:
+def test_hostile_rich_outputs_run_no_script_and_load_nothing_from_other_servers(page: Page, server: LiveServer) -> None:
     values = {"conversation_id": HOSTILE_CONVERSATION_ID, "bundles": "HOSTILE_BUNDLES"}
     run_in_shell(server, CREATE_DISPLAYS.format(**values))
     dialogs: list[str] = []

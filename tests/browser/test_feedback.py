@@ -81,7 +81,7 @@ def choose(page: Page, entry: Locator, name: str) -> None:
     page.locator("#entry-menu").get_by_role("button", name=name, exact=True).click()
 
 
-def test_menu_works_by_keyboard_and_opens_the_dialog(page: Page) -> None:
+def test_conversation_menu_works_by_keyboard_and_opens_the_rename_dialog(page: Page) -> None:
     change_settings(page, title="To be renamed")
     page.reload()
     entry = page.locator("#conversations li").filter(has_text="To be renamed")

@@ -32,7 +32,7 @@ DROP = """([name, text]) => {
 """Drops a file beside the field. Items of a `DataTransfer` that a script made are files, too."""
 
 
-def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -> None:
+def test_command_palette_and_search_work_on_a_page_without_a_conversation(page: Page, server: LiveServer) -> None:
     run_in_shell(server, CREATE)
     page.goto(f"{server.url}/projects/")
     page.keyboard.press("Control+k")

@@ -126,7 +126,7 @@ def test_waiting_message_of_a_closed_tab_is_sent_when_the_answer_before_it_has_e
     expect(tab.locator("#queued")).to_be_hidden()
 
 
-def test_waiting_message_is_not_sent_after_another_version(page: Page) -> None:
+def test_waiting_message_is_not_sent_if_the_user_switches_to_another_version_of_the_answer(page: Page) -> None:
     ask_and_wait(page, "First 50 primes")
     change_settings(page, model="scenario-stall")
     page.locator(ANSWER).hover()

@@ -84,7 +84,7 @@ def scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> It
     window.close()
 
 
-def test_growth_of_one_text_is_merged_while_it_waits(scripts: Page) -> None:
+def test_waiting_frames_that_extend_the_same_text_are_merged(scripts: Page) -> None:
     growth = [closed("<p>b</p>") + tail("c"), tail("c\nd"), closed("<p>c</p>") + closed("<p>d</p>") + tail("")]
     # The growth waits until the first change is painted, and for a pause that depends on its cost of 20 ms.
     shown = run(scripts, tail("a"), *growth, "wait")
@@ -105,7 +105,7 @@ def test_any_other_frame_is_shown_at_once_with_the_waiting_frames_before_it(scri
         assert [step["seqs"] for step in shown] == [[0], [1, 2]]
 
 
-def test_growth_of_two_parts_is_not_merged(scripts: Page) -> None:
+def test_waiting_frames_that_extend_different_parts_are_not_merged(scripts: Page) -> None:
     shown = run(scripts, tail("a"), tail("ab"), tail("x", "part-2"), "flush")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
 

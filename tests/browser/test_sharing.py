@@ -51,7 +51,7 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
 
 
 @pytest.mark.drill
-def test_link_is_copied_from_the_dialog_without_the_clipboard_of_https(tab: Page, server: LiveServer) -> None:
+def test_share_link_is_copied_even_if_the_browser_offers_no_clipboard_api(tab: Page, server: LiveServer) -> None:
     tab.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     tab.click('[data-action="share"]')
     button = tab.locator("#share .shares li").filter(has_text=SHARED).locator('[data-action="copy-link"]')

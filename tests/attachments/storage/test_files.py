@@ -46,12 +46,12 @@ def test_absent_file_and_changed_file_raise_different_errors(media: Path) -> Non
         storage.fetch(NAME, 7)
 
 
-def test_name_cannot_leave_the_media_folder() -> None:
+def test_file_name_that_leads_out_of_the_media_folder_is_refused() -> None:
     with pytest.raises(Exception, match="outside"):
         storage.put("../escaped.png", b"picture", "image/png")
 
 
-def test_failed_write_is_temporary_and_leaves_no_partial_file(media: Path) -> None:
+def test_failed_write_raises_storage_unavailable_and_leaves_no_partial_file(media: Path) -> None:
     # A file size limit stands in for a full disk: the write fails after 1,000 bytes with a system error.
     code = """
 import resource, signal, sys

@@ -46,7 +46,7 @@ def test_object_with_other_bytes_of_the_same_size_is_replaced(s3: FaultProxy, re
     assert read_bucket() == {NAME: DATA}
 
 
-def test_absent_object_has_its_own_error(s3: FaultProxy) -> None:
+def test_reading_an_absent_object_raises_object_not_found(s3: FaultProxy) -> None:
     with pytest.raises(ObjectNotFound):
         storage.fetch(NAME, len(DATA))
 
@@ -69,7 +69,9 @@ def test_bucket_is_never_listed(s3: FaultProxy) -> None:
         (404, "NoSuchBucket"),
     ],
 )
-def test_refused_request_is_permanent_and_its_error_quotes_the_server(s3: FaultProxy, status: int, code: str) -> None:
+def test_refused_request_raises_storage_refused_with_the_servers_error_text(
+    s3: FaultProxy, status: int, code: str
+) -> None:
     s3.fault, s3.error = Fault.ERROR, (status, code, "No.")
     with pytest.raises(StorageRefused, match=f"Storage answered {status} {code}: No."):
         storage.put(NAME, DATA, "image/png")
@@ -86,13 +88,13 @@ def test_server_that_only_redirects_is_a_permanent_error(s3: FaultProxy) -> None
 @pytest.mark.parametrize(
     ("status", "code"), [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (507, "StorageFull")]
 )
-def test_transient_error_is_not_permanent(s3: FaultProxy, status: int, code: str) -> None:
+def test_transient_server_error_raises_storage_unavailable(s3: FaultProxy, status: int, code: str) -> None:
     s3.fault, s3.error = Fault.ERROR, (status, code, "Later.")
     with pytest.raises(StorageUnavailable, match=code):
         storage.put(NAME, DATA, "image/png")
 
 
-def test_closed_port_is_reported_as_not_reached(s3: FaultProxy) -> None:
+def test_error_for_a_closed_port_says_that_storage_was_not_reached(s3: FaultProxy) -> None:
     s3.refuse()
     with pytest.raises(StorageUnavailable, match="not reached"):
         storage.put(NAME, DATA, "image/png")

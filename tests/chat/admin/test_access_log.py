@@ -191,7 +191,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     )
 
 
-def test_entries_remain_without_reader_and_conversation_and_end_with_the_owner(
+def test_entries_outlive_reader_and_conversation_and_are_deleted_with_the_owners_account(
     superuser: Client, conversation: Conversation
 ) -> None:
     reader, owner = make_account("reviewer"), conversation.owner

@@ -59,5 +59,5 @@ def test_possible_formulas_are_escaped(prefix: str, rest: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["plain", "a=b", "1", 7, "", "'quoted"])
-def test_other_cells_are_not_changed(value: object) -> None:
+def test_cells_that_are_no_formulas_are_not_changed(value: object) -> None:
     assert escape_cell(value) == str(value)

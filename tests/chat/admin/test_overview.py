@@ -68,7 +68,7 @@ def test_only_staff_with_the_permission_see_the_page_and_its_link() -> None:
         assert client.post(OVERVIEW_URL).status_code == 405
 
 
-def test_operator_role_has_the_permission() -> None:
+def test_operator_role_has_the_permission_to_view_the_overview() -> None:
     operators = Group.objects.get(name="Operator")
     assert operators.permissions.filter(codename="view_overview").exists()
 

@@ -105,7 +105,7 @@ def test_unknown_conversation_redirects_to_the_queue(reviewer: Client) -> None:
         assert "does not exist any more" in response.content.decode()
 
 
-def test_sent_view_shows_all_fields_of_parts_and_shortens_long_texts(
+def test_view_of_parts_as_sent_shows_all_their_fields_and_shortens_long_texts(
     reviewer: Client, conversation: Conversation
 ) -> None:
     message = conversation.messages.get(role="model")

@@ -61,7 +61,7 @@ def test_note_does_not_change_the_state(reviewer: Client) -> None:
     assert Review.objects.get().state == "approved"
 
 
-def test_verdict_is_refused_until_the_reviewer_has_seen_a_newer_one(reviewer: Client) -> None:
+def test_verdict_is_refused_until_the_reviewer_has_seen_the_newer_verdict_of_another_reviewer(reviewer: Client) -> None:
     conversation = make_conversation()
     seen = reviewer.get(review_url(conversation)).context["newest_verdict_id"]
     Review.objects.decide([conversation.pk], make_account("superuser"), ReviewDecision.FLAGGED)

@@ -142,7 +142,7 @@ async def test_numbers_are_traced_only_on_request_if_no_result_or_file_precedes_
     assert (await client.get(f"{page}?begin")).status_code == 202
 
 
-def test_line_says_that_an_answer_has_no_numbers_only_if_asked() -> None:
+def test_line_that_says_no_numbers_is_hidden_unless_the_user_asked_for_the_check() -> None:
     sentence = "No numbers to check"
     assert numbers_html("As in step 1.", []).startswith(f"<summary hidden>{sentence}</summary>")
     assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")

@@ -217,7 +217,7 @@ def test_responses_are_kept_out_of_shared_caches(client: Client) -> None:
     assert {"Authorization", "Cookie"} <= set(response.headers["Vary"].split(", "))
 
 
-def test_every_problem_type_has_a_meaning() -> None:
+def test_every_problem_type_has_a_status_and_an_explanation() -> None:
     for problem_type in ProblemType:
         response = Problem(problem_type, "A sentence.").response()
         assert response.status_code == problem_type.status

@@ -39,12 +39,12 @@ def document() -> dict[str, Any]:
     return document
 
 
-def test_document_is_valid(document: dict[str, Any]) -> None:
+def test_openapi_document_is_valid(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
     OpenAPIV31SpecValidator(document).validate()
 
 
-def test_document_has_every_method_of_every_call(document: dict[str, Any]) -> None:
+def test_openapi_document_lists_every_method_of_every_call(document: dict[str, Any]) -> None:
     documented = {re.sub(r"{\w+}", "{}", path): set(methods) for path, methods in document["paths"].items()}
     views = {
         "/api/v1/" + re.sub(r"<.*?>", "{}", str(call.pattern)): vars(call.callback)["view_class"]

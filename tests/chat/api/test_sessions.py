@@ -44,7 +44,7 @@ def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
     assert refused.json()["errors"] == {"engine": ["This must be one of auto, native, session."]}
 
 
-def test_repeated_key_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
+def test_repeated_idempotency_key_starts_one_turn_and_is_refused_if_the_code_differs(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path, headers = f"conversations/{conversation_id}/session/run/", {"Idempotency-Key": "code-1"}
     first = api.call("POST", path, json={"code": "1 + 1"}, headers=headers)

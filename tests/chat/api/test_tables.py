@@ -81,7 +81,7 @@ async def patch(client: AsyncClient, attachment: Attachment, reading: object) ->
     return Reply.of(response)
 
 
-async def test_first_call_begins_the_reading_and_later_ones_return_it(table_kernels: Settings) -> None:
+async def test_first_call_starts_reading_the_table_and_a_later_call_returns_the_result(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     assert (await get(client, attachment)).status_code == 202
     table = await read(client, attachment)

@@ -47,7 +47,7 @@ def test_interrupted_turn_has_an_error(client: Client, owner: User) -> None:
     assert error["detail"].endswith(".")
 
 
-def test_turn_has_its_finish_the_providers_word_for_it_and_the_number_of_rounds(client: Client, owner: User) -> None:
+def test_turn_has_its_finish_the_providers_finish_reason_and_the_number_of_rounds(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), finish=Finish.LENGTH.value, finish_reason="MAX_TOKENS")
     Turn.objects.update(round_count=3, cost="0.1")
     turn = client.get(f"/api/v1/turns/{message.turn.pk}/").json()

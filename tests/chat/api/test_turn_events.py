@@ -271,7 +271,7 @@ def test_stream_cannot_be_resumed_after_an_event_of_a_deleted_log() -> None:
     assert open_events(turn, FIRST_SEQ_FROM_PARTS) is not None
 
 
-def test_log_that_is_about_to_be_deleted_is_not_read_any_further() -> None:
+def test_events_are_read_from_stored_parts_once_the_log_is_about_to_be_deleted() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()

@@ -82,7 +82,7 @@ async def test_demo_model_says_that_code_failed(client: genai.Client) -> None:
     assert "The code failed: `ZeroDivisionError: division by zero`" in text_of(chunks)
 
 
-async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Client) -> None:
+async def test_code_in_the_prompt_is_run_unchanged_and_run_again_if_asked(client: genai.Client) -> None:
     prompt = user("Run this:\n```python\nprint(6 * 7)\n```")
     chunks = await answer(client, DEMO_MODEL, prompt)
     assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "42\n")]
@@ -244,7 +244,9 @@ def _response_to(part: types.Part, **response: object) -> types.Content:
         ("success", "lowest: -1 (x = 4.71)\n", "Lowest value: **-1 (x = 4.71)**. Highest value: **–**."),
     ],
 )
-async def test_python_session_runs_the_program(client: genai.Client, outcome: str, output: str, text: str) -> None:
+async def test_demo_model_calls_the_python_session_and_comments_on_its_result(
+    client: genai.Client, outcome: str, output: str, text: str
+) -> None:
     question = user("Plot a sine wave")
     chunks = await answer(client, DEMO_MODEL, question, functions=["run_python"])
     assert finishes_of(chunks) == ["STOP"]
@@ -256,7 +258,7 @@ async def test_python_session_runs_the_program(client: genai.Client, outcome: st
     assert text_of(last).startswith(text)
 
 
-async def test_code_that_the_session_refuses_is_not_called_run(client: genai.Client) -> None:
+async def test_answer_says_that_code_could_not_run_if_the_user_did_not_allow_it(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["run_python"])
     response = _response_to(_call_of(chunks), error="The user did not allow it.")
     contents = [user("Plot a sine wave"), model_content(parts_of(chunks)), response]
@@ -276,7 +278,7 @@ SHOPS = {
 
 
 @pytest.mark.parametrize("has_native", [True, False])
-async def test_file_of_the_session_is_read_there_and_that_of_the_request_where_code_usually_runs(
+async def test_session_file_is_read_in_the_session_and_a_request_file_in_the_sandbox_if_there_is_one(
     http: aiohttp.ClientSession, *, has_native: bool
 ) -> None:
     tools = [{"functionDeclarations": [{"name": "run_python"}]}, *([{"codeExecution": {}}] if has_native else [])]
@@ -309,6 +311,8 @@ async def test_file_that_the_code_cannot_open_is_answered_with_a_sentence(http: 
     assert not any("executableCode" in part for part in parts)
 
 
-async def test_other_functions_do_not_run_code(client: genai.Client) -> None:
+async def test_answer_says_that_code_execution_is_off_if_only_an_unrelated_function_is_offered(
+    client: genai.Client,
+) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["echo"])
     assert "Code execution is off" in text_of(chunks)

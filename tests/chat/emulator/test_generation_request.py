@@ -31,7 +31,7 @@ FIELDS = st.sampled_from(
 )
 
 
-def test_snake_case_and_camel_case_are_equal() -> None:
+def test_request_fields_in_snake_case_and_camel_case_are_parsed_alike() -> None:
     snake = parse_body(b'{"system_instruction": {"parts": []}, "tools": [{"code_execution": {}}]}')
     camel = parse_body(b'{"systemInstruction": {"parts": []}, "tools": [{"codeExecution": {}}]}')
     assert snake == camel
@@ -81,7 +81,9 @@ def test_thinking_budget_and_level_together_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("modalities", "expected"), [(None, False), (["TEXT"], False), (["TEXT", "IMAGE"], True), (["Image"], True)]
 )
-def test_images_are_wanted_if_the_modalities_include_them(modalities: list[str] | None, expected: bool) -> None:
+def test_request_asks_for_images_if_its_response_modalities_include_image(
+    modalities: list[str] | None, expected: bool
+) -> None:
     assert wants_images({"generationConfig": {"responseModalities": modalities}}) is expected
 
 

@@ -62,7 +62,7 @@ def test_invalid_arguments_are_reported() -> None:
         EmulatorProcess("chat.emulator", "--no-such-argument")
 
 
-def test_emulator_for_tests_ends_with_its_standard_input() -> None:
+def test_emulator_for_tests_exits_when_its_standard_input_is_closed() -> None:
     emulator = EmulatorProcess("tests.gemini_emulator", "--end-with-stdin")
     try:
         assert emulator.close_stdin_and_wait() == 0

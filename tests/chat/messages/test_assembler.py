@@ -217,7 +217,7 @@ def test_function_calls_have_unique_ids() -> None:
     assert ids == ["id-1", "a", "id-2", "id-3"]
 
 
-def test_last_report_of_usage_and_finish_is_valid() -> None:
+def test_last_reported_usage_and_finish_replace_the_earlier_ones() -> None:
     assembler = make_assembler()
     for event in (
         UsageReported(Usage(total=198)),

@@ -77,7 +77,7 @@ def test_change_is_read_back_from_its_row(change: Change) -> None:
     assert from_row(name, json.loads(json.dumps(data))) == change
 
 
-def test_cases_cover_every_change_and_every_report() -> None:
+def test_test_data_contain_every_type_of_change_and_of_report() -> None:
     assert {type(change) for change in CHANGES} == set(get_args(Change))
     assert {type(report) for report in REPORTS} == set(get_args(Report))
 
@@ -105,7 +105,7 @@ def test_texts_of_one_part_are_joined_and_only_the_last_usage_is_kept() -> None:
     assert coalesce_changes(changes) == [started, TextAppended(0, "bc"), last]
 
 
-def test_usage_is_left_out_if_all_other_changes_append_text() -> None:
+def test_usage_is_not_logged_if_all_other_changes_append_text() -> None:
     assert coalesce_changes([TextAppended(0, "b"), Reported(UsageReported(Usage(total=1)))]) == [TextAppended(0, "b")]
 
 

@@ -111,7 +111,7 @@ def test_wait_percentiles_use_the_nearest_rank() -> None:
         assert percentiles.p95_s == pytest.approx(sorted_waits[math.ceil(round(count * 0.95, 6)) - 1], abs=0.002)
 
 
-def test_turns_from_before_an_import_are_not_counted() -> None:
+def test_turns_that_ended_before_their_conversation_was_imported_are_not_counted() -> None:
     conversation = make_conversation()
     imported = ImportedConversation.objects.create(owner=conversation.owner, conversation=conversation, digest="0")
     ImportedConversation.objects.filter(pk=imported.pk).update(created_at=NOW - timedelta(hours=2))

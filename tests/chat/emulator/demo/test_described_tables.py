@@ -77,7 +77,7 @@ def run(prompt: str, note: Mapping[str, object], data: bytes, folder: Path) -> t
     return result, comment_of(planned, result)
 
 
-def test_description_of_tables_is_not_a_prompt_and_marks_new_tables() -> None:
+def test_tables_described_in_the_newest_message_are_new_and_descriptions_are_no_prompts() -> None:
     note = "[The file my sales.xlsx (9,000 bytes) is in the working directory of the Python session, as “sales.xlsx”.]"
     first = {"parts": [{"text": note}, {"text": f"{TABLES}\n{json.dumps(SALES_NOTE)}\nno JSON\n[]"}]}
     tables = f'{TABLES}\n{json.dumps(SALES_NOTE)}\n{{"file": "b.csv", "refused": "no"}}'
@@ -92,7 +92,7 @@ def test_description_of_tables_is_not_a_prompt_and_marks_new_tables() -> None:
 
 
 @pytest.mark.parametrize("before", [[], [{"text": f"{TABLES}\n{json.dumps(SHOPS_NOTE)}"}]])
-def test_text_of_a_person_that_looks_like_a_description_is_a_prompt(before: list[dict[str, str]]) -> None:
+def test_text_of_a_person_that_looks_like_a_description_of_tables_is_a_prompt(before: list[dict[str, str]]) -> None:
     own = f"{TABLES}\n{json.dumps(SALES_NOTE)}"
     date = {"text": "[Note of the server: it is Monday, 1 January 2024, 12:00, in the zone UTC.]"}
     asked = request([{"parts": [*before, {"text": own}, date]}])
@@ -132,13 +132,13 @@ def test_identifiers_are_not_plotted(question: str) -> None:
     assert isinstance(plan(question, SHOPS_NOTE), str)
 
 
-def test_dates_and_amounts_that_are_read_as_texts_are_converted(tmp_path: Path) -> None:
+def test_code_of_the_demo_model_converts_dates_and_amounts_that_pandas_read_as_text(tmp_path: Path) -> None:
     result, _ = run('Plot "paid" over "day"', STAYS_NOTE, STAYS, tmp_path)
     [(days, amounts)] = result.figures[0].lines
     assert (days, amounts) == ([19723.0, 19724.0, 19725.0], [10.5, -1000.5, 10.5])
 
 
-def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp_path: Path) -> None:
+def test_non_latin_digits_and_times_with_zones_are_converted_and_words_become_missing(tmp_path: Path) -> None:
     cells = "'n \"net\"': ['١٫٥', '\u200e-２', 'closed', '4'], 'm': [1, 2, 3, 5], 'at': ['May 1, 2024 3:04 PM PST'] * 4"
     code = f"pd.DataFrame({{{cells}}})"
     columns = {'n "net"': "number", "m": "number", "at": "date"}
@@ -150,7 +150,7 @@ def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp
     assert result.figures
 
 
-def test_arrow_columns_are_summed_by_month_without_years_that_pandas_cannot_hold(tmp_path: Path) -> None:
+def test_arrow_columns_are_summed_by_month_and_rows_with_years_outside_pandas_range_left_out(tmp_path: Path) -> None:
     cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
     code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
@@ -188,7 +188,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
-def test_suggestions_are_understood_for_any_name(language: str) -> None:
+def test_suggested_questions_are_understood_for_any_column_name_in_each_language(language: str) -> None:
     note = {"file": "表 1.parquet", "rows": 3, "columns": NAMES, "read_as": "pd.read_parquet('表 1.parquet')"}
     numbers = [name.replace('"', "'") for name, kind in NAMES.items() if kind == "number"]
     questions = [
@@ -229,7 +229,7 @@ def test_answer_reports_a_refused_file_even_if_an_older_table_exists(prompt: str
         assert answer.startswith(sentence)
 
 
-def test_code_of_a_description_must_be_one_expression() -> None:
+def test_table_is_refused_if_the_code_that_reads_it_is_not_one_expression() -> None:
     for code in ("pd.read_csv('a.csv'); x = 1", "pd.read_csv(\n'a.csv')", "", "(" * 1000):
         answer = plan("describe", {**SALES_NOTE, "read_as": code})
         assert isinstance(answer, str)

@@ -52,7 +52,7 @@ def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> li
     return run_programs([(files, one.program) for files, one in planned], folder)
 
 
-def test_plain_text_result_is_typeset_as_a_formula() -> None:
+def test_result_that_code_printed_is_shown_as_a_latex_formula() -> None:
     planned = plan("Solve x^2 - 5x + 6 = 0")
     assert isinstance(planned, Plan)
     for printed, latex in (
@@ -83,7 +83,7 @@ def test_prompts_of_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> N
 
 
 @pytest.mark.drill
-def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) -> None:
+def test_every_example_question_runs_without_an_error_and_gets_a_comment(tmp_path: Path) -> None:
     cases: list[tuple[Mapping[str, bytes], Plan]] = []
     for language in ("en", "de", "zh"):
         for example in TEXTS["examples"][language]:
@@ -113,7 +113,7 @@ def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: 
 
 
 @pytest.mark.parametrize("prompt", ["Plot a sine wave", "First 50 primes", "Draw a histogram of 1000 random numbers"])
-def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
+def test_demo_model_plans_code_for_the_questions_on_the_buttons_of_an_empty_page(prompt: str) -> None:
     assert isinstance(plan(prompt), Plan)
 
 
@@ -125,7 +125,7 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
         ("Which month had the most visitors?", "groupby('month')"),
     ],
 )
-def test_questions_as_people_type_them_have_plans(prompt: str, code: str) -> None:
+def test_demo_model_plans_code_for_questions_in_the_words_that_people_use(prompt: str, code: str) -> None:
     files = {"visitors.csv": b"month,visitors\n2026-01,820\n2026-02,910\n2026-03,1290\n"}
     assert code in program_of(prompt, files=files if "visitors" in prompt else NO_FILES)
 
@@ -146,7 +146,7 @@ def test_follow_up_changes_the_previous_program(prompts: list[str], present: lis
     assert [one for one in absent if one in program] == []
 
 
-def test_button_below_the_last_graph_begins_a_follow_up() -> None:
+def test_text_of_the_change_button_below_the_last_graph_is_understood_as_a_follow_up() -> None:
     program = program_of("Plot a sine wave")
     changed = plan("Plot a sine wave", "Change the graph “sin(x)” (graph 1): Make it a cosine", program=program)
     assert isinstance(changed, Plan), changed
@@ -170,7 +170,7 @@ def test_follow_up_without_a_previous_task_is_refused(prompt: str) -> None:
     assert isinstance(plan("What is love?", prompt), str)
 
 
-def test_last_program_runs_again_only_if_nothing_else_is_asked() -> None:
+def test_last_program_runs_again_only_if_the_prompt_asks_for_nothing_else() -> None:
     for prompt in ("again", "Run it again", "Noch einmal, bitte", "再来一次"):
         planned = plan("First 50 primes", prompt, program="print(1)")
         assert isinstance(planned, Plan)
@@ -297,7 +297,7 @@ GRAPH = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.title('A')\npl
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_offered_changes_add_lines_before_the_graph_is_shown(language: str) -> None:
+def test_suggested_changes_of_a_graph_insert_lines_before_the_call_that_shows_it(language: str) -> None:
     for change in TEXTS["changes"][language]:
         planned = plan("Draw", change, program=GRAPH)
         assert isinstance(planned, Plan), change
@@ -325,7 +325,9 @@ def test_color_names_before_numbers_are_labels_of_bars() -> None:
 
 @pytest.mark.parametrize("language", ["en", "de", "zh-hans"])
 @pytest.mark.parametrize("title", ["A", ""])
-def test_button_below_any_graph_begins_a_change(language: str, title: str) -> None:
+def test_text_of_the_change_button_below_any_graph_is_understood_as_a_change_of_this_graph(
+    language: str, title: str
+) -> None:
     template = "Change the graph “%(title)s” (graph %(number)s):" if title else "Change graph %(number)s:"
     with override(language):
         quote = gettext(template) % {"title": title, "number": 1}

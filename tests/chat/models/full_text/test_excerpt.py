@@ -98,7 +98,7 @@ def test_excerpt_without_a_match_is_the_beginning_of_the_text() -> None:
 
 
 @given(st.text(), st.text())
-def test_pieces_join_to_the_whole_text(text: str, query: str) -> None:
+def test_joined_pieces_of_a_marked_text_equal_the_text(text: str, query: str) -> None:
     assert "".join(piece.text for piece in mark_matches(text, parse(query))) == text
     build_excerpt(text, parse(query))
 
