@@ -192,7 +192,7 @@ def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
 
 
 @pytest.mark.parametrize("what", UNPORTABLE)
-def test_no_file_has_unportable_text(what: str) -> None:
+def test_no_file_contains_a_path_of_one_machine_or_an_address_of_a_package_registry(what: str) -> None:
     found = []
     for path in tracked_files():
         try:

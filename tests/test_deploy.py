@@ -124,7 +124,7 @@ def test_script_names_a_package_without_a_fitting_version_and_does_not_retry(mac
     assert result.stderr.startswith(f"There is no demo==2 for Python {version} in this index of packages.")
 
 
-def test_script_names_a_package_that_needs_another_python_and_this_python(machine: Machine) -> None:
+def test_error_names_the_package_that_needs_another_python_and_the_python_in_use(machine: Machine) -> None:
     text = """\
 ERROR: Ignored the following versions that require a different python version: 4.1.1 Requires-Python >=3.11.5
 ERROR: Could not find a version that satisfies the requirement soupsieve==4.1.1 (from versions: 0.4, 2.10)

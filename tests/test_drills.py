@@ -42,7 +42,7 @@ def findings_of(server: LiveServer, client_id: str = "asked") -> Findings:
     return findings
 
 
-def test_question_with_one_answer_has_no_faults(server: LiveServer) -> None:
+def test_checker_finds_no_fault_for_a_question_with_one_answer(server: LiveServer) -> None:
     findings = findings_of(server)
     assert (findings.faults, dict(findings.statuses)) == ([], {"done": 1})
 

@@ -216,7 +216,7 @@ def read_json_of_many_escapes() -> None:
         read_json_of_many_escapes,
     ],
 )
-def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[], object]) -> None:
+def test_matching_long_texts_takes_little_memory_however_many_repetitions_match(read: Callable[[], object]) -> None:
     """A repetition of a group needs 70 bytes or more for each match until the whole group ends."""
     tracemalloc.start()
     try:

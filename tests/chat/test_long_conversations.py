@@ -132,7 +132,7 @@ def test_queries_and_size_do_not_grow_with_the_conversation(browser: Client, own
     assert costs[0] == costs[1]
 
 
-def test_shown_messages_are_found_by_their_index(conversation: Conversation) -> None:
+def test_queries_for_shown_messages_use_the_database_index(conversation: Conversation) -> None:
     with CaptureQueriesContext(connection) as queries:
         path_length(conversation.pk)
         snapshot(conversation.pk, newest)

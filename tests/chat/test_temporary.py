@@ -133,7 +133,7 @@ def test_lifetime_of_temporary_conversations_is_a_setting(settings: Settings) ->
     assert delete_abandoned() == 0
 
 
-def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
+def test_open_pages_renew_a_temporary_conversation_but_do_not_write_at_each_check() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     conversation = message.conversation
 

@@ -13,12 +13,12 @@ from tests.live_server import ROOT
 URL = "postgres://someone:secret@db/plotline"
 
 
-def test_statements_of_servers_have_a_limit(tmp_path: Path) -> None:
+def test_database_statements_of_servers_have_a_timeout(tmp_path: Path) -> None:
     limited = database_settings(URL, tmp_path)["OPTIONS"]["options"]
     assert limited == "-c lock_timeout=2000 -c statement_timeout=30000"
 
 
-def test_statements_of_management_commands_have_no_limit() -> None:
+def test_database_statements_of_management_commands_have_no_timeout() -> None:
     command = [sys.executable, "manage.py", "diffsettings", "--output", "unified"]
     variables = os.environ | {"DATABASE_URL": URL}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)

@@ -109,7 +109,7 @@ def test_host_names_have_no_scheme_port_or_path(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["chat.example.org", "https://site.example/plotline", "https://a.example b.example"])
-def test_origins_are_as_browsers_write_them(value: str) -> None:
+def test_origins_are_normalized_to_scheme_host_and_port_and_others_are_refused(value: str) -> None:
     origins = Env({"ORIGINS": "https://Chat.example.org/, https://*.example.org:8443"}).origins("ORIGINS")
     assert origins == ["https://chat.example.org", "https://*.example.org:8443"]
     with pytest.raises(ImproperlyConfigured, match="ORIGINS must have scheme and host without a path"):

@@ -125,7 +125,9 @@ def test_kernels_are_degraded_until_code_can_run(
         assert service.place.status().state == "stopped"
 
 
-def test_kernel_gateway_that_asks_for_a_token_passes(client: Client, settings: Settings, tmp_path: Path) -> None:
+def test_server_is_ready_with_a_kernel_gateway_that_requires_the_configured_token(
+    client: Client, settings: Settings, tmp_path: Path
+) -> None:
     settings.KERNELS_LIMIT = 1
     settings.JUPYTER_GATEWAY_TOKEN = "token-of-this-test"
     (tmp_path / "token").write_text(settings.JUPYTER_GATEWAY_TOKEN)
@@ -163,7 +165,7 @@ def test_check_without_a_response_fails_at_the_time_limit(
     assert (response.status_code, response.json()["degraded"]) == (200, ["channel_layer"])
 
 
-def test_load_balancer_may_name_any_host(client: Client, settings: Settings) -> None:
+def test_health_check_of_a_load_balancer_accepts_any_host_header(client: Client, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["plotline.example.org"]
     assert client.get("/healthz", headers={"Host": "10.0.0.7:8000"}).status_code == 200
     assert client.get("/accounts/login/", headers={"Host": "10.0.0.7:8000"}).status_code == 400

@@ -49,7 +49,7 @@ def test_code_runs_without_a_sandbox_only_if_the_setting_says_so() -> None:
     assert "--without-sandbox" in json.loads(read_settings(KERNELS_WITHOUT_SANDBOX="1").stdout)[2]
 
 
-def test_limits_of_the_service_are_above_those_of_the_settings() -> None:
+def test_kernel_limit_of_the_service_includes_kernels_of_demo_model_previews_and_reruns() -> None:
     arguments = json.loads(read_settings(KERNELS_LIMIT="50").stdout)[2]
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     # One more kernel runs code again at night.

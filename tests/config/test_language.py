@@ -91,7 +91,7 @@ def test_the_language_of_an_account_that_is_deleted_meanwhile_is_not_stored(
     assert client.get("/accounts/login/").status_code < 500
 
 
-def test_refusals_of_scripts_are_in_the_language_of_the_page(client: Client) -> None:
+def test_error_for_a_request_of_a_script_is_in_the_language_of_the_page(client: Client) -> None:
     refused = client.get("/conversations/states/", {"ids": ",".join(["a"] * 101)}, headers=GERMAN)
     assert refused.status_code == 400
     assert refused.content.decode() == translate_sentence_in_german("At most 100 ids can be sent at once.")
@@ -114,7 +114,7 @@ def test_a_request_of_a_script_stores_no_language_and_gets_the_one_of_the_open_p
     assert person.browser_language == "de"
 
 
-def test_without_a_header_nothing_is_stored(person: User, client: Client) -> None:
+def test_request_without_an_accept_language_header_stores_no_language(person: User, client: Client) -> None:
     client.get("/accounts/profile/")
     person.refresh_from_db()
     assert person.browser_language == ""

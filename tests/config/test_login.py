@@ -114,7 +114,7 @@ def log_in(name: str, password: str = PASSWORD, address: str = "192.0.2.1", forw
 
 
 @pytest.mark.usefixtures("members")
-def test_wrong_passwords_lock_a_name_at_an_address_only() -> None:
+def test_wrong_passwords_lock_only_this_name_and_only_at_this_address() -> None:
     assert not any(log_in("member", "wrong") for _ in range(10))
     assert not log_in("member")
     assert log_in("neighbour")
@@ -122,7 +122,7 @@ def test_wrong_passwords_lock_a_name_at_an_address_only() -> None:
 
 
 @pytest.mark.usefixtures("members")
-def test_the_admin_has_the_same_limit() -> None:
+def test_wrong_passwords_at_the_admin_login_lock_the_name_at_the_login_page_too() -> None:
     fields = {"username": "member", "password": "wrong"}
     for _ in range(10):
         Client(REMOTE_ADDR="192.0.2.1").post("/admin/login/", fields)
@@ -138,7 +138,7 @@ def test_without_a_proxy_the_forwarded_address_has_no_effect() -> None:
 
 
 @pytest.mark.usefixtures("members")
-def test_behind_a_proxy_only_the_address_that_it_adds_counts(settings: Settings) -> None:
+def test_behind_a_proxy_login_limits_use_only_the_address_that_the_proxy_added(settings: Settings) -> None:
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     for number in range(10):
         log_in("member", "wrong", forwarded=f"198.51.100.{number}, 203.0.113.1")

@@ -144,7 +144,9 @@ def test_known_browser_can_log_in_despite_the_limit() -> None:
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/"])
-def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_password_hasher: None) -> None:
+def test_browser_known_to_one_account_is_not_known_to_an_account_with_a_similar_name(
+    path: str, fast_password_hasher: None
+) -> None:
     for name in ("strasse", "straße"):
         User.objects.create_user(name, password=PASSWORD)
     client = Client()
@@ -185,7 +187,7 @@ def test_recovery_code_logs_in_despite_the_limit_and_is_used_up_only_with_the_pa
 
 
 @pytest.mark.usefixtures("person")
-def test_the_admin_has_the_same_limit_for_the_account() -> None:
+def test_admin_login_refuses_an_account_that_has_reached_its_limit_of_wrong_passwords() -> None:
     use_up()
     page = Client().post("/admin/login/", {"username": "member", "password": PASSWORD}).content.decode()
     assert LIMITED in page

@@ -57,7 +57,7 @@ def test_default_model_follows_from_the_configured_servers(
     assert choose_default_model(gemini_model, openai_models, is_emulated=is_emulated) == expected
 
 
-def test_variables_with_the_key_suffix_are_keys_of_endpoints_except_the_servers_own() -> None:
+def test_variables_that_end_in_api_key_are_read_as_endpoint_keys_except_listed_ones() -> None:
     variables = {"A_API_KEY": "a", "EMPTY_API_KEY": "", "OWN_API_KEY": "o", "SECRET_KEY": "s", "A_TOKEN": "t"}
     assert Env(variables).secrets("_API_KEY", except_for={"OWN_API_KEY"}) == {"A_API_KEY": "a"}
 

@@ -82,13 +82,13 @@ def test_host_may_have_the_port_that_browsers_leave_out() -> None:
 
 
 @pytest.mark.parametrize("protos", [[], ["http"], ["ws"], ["http, https"], ["xhttps"]])
-def test_reason_names_what_the_proxy_must_set(protos: list[str]) -> None:
+def test_reason_of_a_refused_handshake_names_the_header_that_the_proxy_must_set(protos: list[str]) -> None:
     reason = refusal_of(scope("https://chat.example.org", *protos))
     assert reason is not None
     assert "this server is 'http://chat.example.org'" in reason
     assert "X-Forwarded-Proto" in reason
 
 
-def test_reason_names_a_host_that_is_not_allowed() -> None:
+def test_reason_of_a_refused_handshake_names_a_host_that_is_not_allowed() -> None:
     reason = refusal_of(scope("https://other.example", "https", host="other.example"))
     assert reason == "ALLOWED_HOSTS does not have its Host, 'other.example'."

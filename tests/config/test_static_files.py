@@ -71,7 +71,9 @@ def served_bytes(path: Path) -> int:
     return (compressed if compressed.exists() else path).stat().st_size
 
 
-def test_first_page_is_light_and_all_its_files_have_hashed_names(client: Client, collected: Path) -> None:
+def test_first_page_with_its_files_is_below_the_size_limit_and_file_names_have_hashes(
+    client: Client, collected: Path
+) -> None:
     page = first_page(client)
     html = gzip.decompress(page).decode()
     [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]
@@ -113,7 +115,7 @@ def test_pages_and_files_are_sent_with_brotli_to_browsers_that_take_it(client: C
     assert brotli.decompress(b"".join(style_sheet)) == path.read_bytes()
 
 
-def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client, collected: Path) -> None:
+def test_pages_preload_exactly_the_modules_that_their_first_script_imports(client: Client, collected: Path) -> None:
     conversation = gzip.decompress(first_page(client)).decode()
     for html in (client.get("/projects/").content.decode(), conversation):
         [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]

@@ -63,7 +63,7 @@ def test_rows_with_the_same_fields_are_updated_by_one_statement() -> None:
         assert len(queries) == 1
 
 
-def test_rows_of_a_list_are_read_whole_and_in_order() -> None:
+def test_select_rows_returns_the_matching_rows_with_all_columns_in_the_given_order() -> None:
     first, second, _ = make_turns(3)
     Turn.objects.filter(pk=first.pk).update(usage={"total": 1}, cost=Decimal("0.5"), client_id="é'%s")
     rows = select_rows(

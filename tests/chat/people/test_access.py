@@ -500,7 +500,7 @@ def test_attachments_are_returned_in_the_given_order_or_none_at_all() -> None:
             attachments_of(user, [first.pk, stranger])
 
 
-def test_files_become_unreadable_with_the_last_conversation_that_shows_them(client: Client) -> None:
+def test_files_cannot_be_read_once_the_last_conversation_that_shows_them_is_deleted(client: Client) -> None:
     conversation = make_conversation()
     user, message = conversation.owner, make_model_message(conversation)
     unsent = make_attachment(user)

@@ -140,12 +140,12 @@ def test_hostile_output_is_restored_exactly(output: str) -> None:
         (f"data:;base64,{'A' * SHORT_URI_CHARS}", f"[data, {SHORT_URI_CHARS} characters of base64]"),
     ],
 )
-def test_long_data_uris_of_any_type_become_words(text: str, expected: str) -> None:
+def test_long_data_uri_is_replaced_by_its_type_and_length_in_words(text: str, expected: str) -> None:
     assert without_data_uris(text) == expected
 
 
 @pytest.mark.parametrize("line_chars", [60, 64, 76])
-def test_wrapped_data_uri_becomes_words(line_chars: int) -> None:
+def test_line_wrapped_data_uri_is_replaced_by_its_type_and_length_in_words(line_chars: int) -> None:
     words = without_data_uris(f"a {uri(PNG, 'image/tiff', line_chars)}")
     assert words.startswith("a [image/tiff, ")
     assert len(words) < 2 * line_chars

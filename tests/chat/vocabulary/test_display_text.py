@@ -91,7 +91,7 @@ def test_hostile_html_takes_little_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["&#1;", "\x01", "\x7f"])
-def test_address_with_a_control_character_is_not_followed(character: str) -> None:
+def test_plain_text_of_an_image_omits_an_address_with_a_control_character(character: str) -> None:
     html = f'<img src="https://a.example/{character}b"><p>Total: 5</p>'
     text = display_text({"text/html": html})
     assert "Total: 5" in text

@@ -90,7 +90,7 @@ def test_outage_of_the_database_is_logged_once_by_each_part_and_without_tracebac
     assert "57 more errors were not logged" in last
 
 
-def test_next_outage_is_logged_but_late_failures_of_the_last_one_are_not(
+def test_new_outage_is_logged_and_late_failures_of_the_last_outage_are_not(
     console: io.StringIO, away: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_error_of_one_statement_keeps_its_traceback(console: io.StringIO) -> Non
     assert "cannot be reached" not in console.getvalue()
 
 
-def test_outages_of_redis_and_of_the_database_have_the_same_sentences(console: io.StringIO) -> None:
+def test_outage_of_redis_is_logged_once_when_it_begins_and_once_when_it_ends(console: io.StringIO) -> None:
     outage = Outage("the channel layer", "pages read the database until it is back")
     outage.note_success()
     for _ in range(3):

@@ -172,7 +172,7 @@ def test_note_says_what_kind_of_interactive_output_is_not_shown() -> None:
     assert "An interactive Plotly chart. Only static pictures are shown here" in html_of(BUNDLES["plotly"])
 
 
-def test_output_without_a_form_is_hidden_if_an_image_shows_it() -> None:
+def test_output_that_an_attached_image_shows_gets_no_notice_that_it_cannot_be_shown() -> None:
     html = part_html(view_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH))
     assert "cannot be shown" not in html
 
@@ -191,7 +191,7 @@ def test_table_has_headers_labels_and_buttons() -> None:
     assert '<span class="visually-hidden">Index</span>' in html
 
 
-def test_notes_are_translated_but_not_equal_texts_of_an_output() -> None:
+def test_notes_of_plotline_are_translated_and_output_with_the_same_words_is_not() -> None:
     ours = "5 more tables are left out here."
     tables = f"<table><caption>{ours}</caption><tr><td>1</td></tr></table>" * (TABLES_LIMIT + 5)
     with translation.override("de"):
@@ -210,7 +210,7 @@ def test_headers_of_several_levels_span_their_columns() -> None:
     assert '<th scope="row">p</th><th scope="row">2</th><td class="number">4</td>' in html
 
 
-def test_style_sheet_and_limit_agree_about_the_rows_shown_at_first() -> None:
+def test_style_sheet_hides_table_rows_above_the_limit_of_rows_shown_at_first() -> None:
     sheet = (settings.BASE_DIR / "static" / "css" / "displays.css").read_text()
     assert f"tr:nth-child(n + {ROWS_SHOWN + 1})" in sheet
 

@@ -53,6 +53,6 @@ def test_many_files_are_folded() -> None:
     assert f'id="file-{MESSAGE_ID}-14"' in html
 
 
-def test_question_of_own_code_has_a_heading_that_says_so() -> None:
+def test_message_with_a_persons_own_code_has_the_heading_your_code() -> None:
     view = replace(message_view(role="user", text="```python\n1\n```"), is_own_code=True)
     assert '<p class="heading">Your code</p>' in message_html(view)

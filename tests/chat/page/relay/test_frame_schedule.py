@@ -26,7 +26,7 @@ def test_turn_sends_at_most_25_frames_in_any_second(start: float, delays: list[f
 
 
 @given(now=st.floats(0, 1e6))
-def test_slow_turn_waits_for_the_interval_and_at_most_one_tick(now: float) -> None:
+def test_next_frame_of_a_slow_turn_is_due_after_the_interval_and_at_most_one_tick_later(now: float) -> None:
     pause_s = next_frame_at(now, render_s=0.001, is_fast=False) - now
     assert FRAME_INTERVAL_S - ROUNDING_S <= pause_s <= FRAME_INTERVAL_S + TICK_S + ROUNDING_S
 

@@ -58,7 +58,7 @@ def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
     assert max(frames[2000:]) <= max(frames[1000:2000])
 
 
-def test_frame_that_extends_an_output_has_only_swaps_that_the_page_can_merge() -> None:
+def test_frame_that_extends_an_output_only_appends_to_the_closed_part_and_replaces_the_tail() -> None:
     """The page merges frames that append to the closed part, and then replace the tail."""
     *_, frame = frames_of([LINE * 3, f"{LINE}\x1b[3"])
     swaps = re.findall(r'hx-target="#([^"]+-tail)" hx-swap="(\w+)">(.*?)</hx-partial>', frame, flags=re.DOTALL)

@@ -26,7 +26,7 @@ def make_live_turn(conversation: Conversation, *, lease_owner: str, steps: int) 
 
 
 @pytest.mark.django_db
-def test_positions_are_those_of_other_processes_in_followed_conversations() -> None:
+def test_positions_are_read_for_live_turns_of_other_processes_in_followed_conversations() -> None:
     followed, not_followed, own = (make_conversation() for _ in range(3))
     turn = make_live_turn(followed, lease_owner="another", steps=7)
     make_live_turn(not_followed, lease_owner="another", steps=7)

@@ -49,7 +49,7 @@ def test_client_that_does_not_acknowledge_after_unordered_messages_is_stalled() 
     assert not window.is_client_stalled
 
 
-def test_client_that_acknowledges_less_than_all_but_its_largest_message_is_stalled() -> None:
+def test_client_is_stalled_by_two_large_unacknowledged_messages_but_not_by_one() -> None:
     window = SendWindow()
     window.add("t", 1, 17 * 1024 * 1024)
     assert not window.is_client_stalled, "a page acknowledges a large message only when it has shown it"

@@ -40,7 +40,7 @@ def test_position_precedes_only_the_very_next_step() -> None:
     assert not POSITION.precedes(step(3, "another", 5, 6))
 
 
-def test_new_revision_follows_the_revision_before() -> None:
+def test_frame_that_opens_a_revision_is_next_only_after_the_revision_before() -> None:
     assert POSITION.precedes(opening(4))
     assert not POSITION.precedes(opening(5))
     assert not StreamPosition(None).precedes(opening(1))

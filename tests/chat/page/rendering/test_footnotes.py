@@ -55,7 +55,7 @@ def test_reference_without_a_footnote_is_text() -> None:
     assert render_markdown("a[^1]") == "<p>a[^1]</p>\n"
 
 
-def test_document_that_is_full_keeps_its_footnotes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_footnote_is_kept_if_the_text_is_split_at_the_document_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "DOCUMENT_LIMIT_CHARS", 60)
     monkeypatch.setattr(stream, "DOCUMENT_LIMIT_CHARS", 60)
     text = "One[^1].\n\n[^1]: The note\n\nTwo\n\n" + "more\n\n" * 20

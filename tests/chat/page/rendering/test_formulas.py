@@ -188,7 +188,7 @@ def test_code_keeps_its_dollars_and_backslashes() -> None:
 
 
 @pytest.mark.parametrize("character", "⸸⹏᳓꧁߾")
-def test_text_with_the_characters_of_masks_stays_as_it_is(character: str) -> None:
+def test_text_with_the_characters_that_mask_formulas_internally_is_unchanged(character: str) -> None:
     text = f"{character}1{character} costs $5, or $6 and x$"
     assert ParsedHtml(render_markdown(text)).text == f"{text}\n"
     assert mask_source("⸸⹏᳓꧁߾ $5 or $6").text == "⸸⹏᳓꧁߾ $5 or $6"
@@ -212,11 +212,11 @@ def test_formula_that_cannot_be_converted_is_shown_as_code(text: str, html: str)
     assert render_markdown(text) == f"{html}\n"
 
 
-def test_fence_of_a_formula_that_cannot_be_converted_is_a_code_block() -> None:
+def test_fenced_formula_that_cannot_be_converted_is_shown_as_a_code_block() -> None:
     assert "<span>math</span>" in render_markdown("```math\n\\unknown\n```\n")
 
 
-def test_formula_that_arrives_in_pieces_hides_no_text_and_makes_no_other_block() -> None:
+def test_formula_received_in_pieces_hides_no_text_and_is_never_shown_as_a_list() -> None:
     text = "Before\n\n\\[\nx_1 = *a*\n- b\n+ c\n\\]\n\nAfter $x_1 + y_1$ it.\n"
     stream = MarkdownStream()
     closed = ""
@@ -286,7 +286,7 @@ def test_time_to_find_formulas_grows_linearly_with_the_text(unit: str) -> None:
         ("so \\(\nx\n\\) is", ["x"]),
     ],
 )  # fmt: skip
-def test_formula_of_several_lines_begins_after_text(text: str, expected: list[str]) -> None:
+def test_formula_of_several_lines_may_begin_and_end_within_a_line_of_text(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 

@@ -119,7 +119,7 @@ def test_html_is_tabular_only_if_tables_are_a_large_part_of_it(source: str, is_t
 
 
 @pytest.mark.parametrize("source", ["", " ", "<!-- x -->", "<style>a</style>", "<template>a</template>", "<", "\ud800"])
-def test_html_without_visible_content_gives_no_pieces_or_only_a_sign(source: str) -> None:
+def test_html_without_visible_content_gives_at_most_a_single_character(source: str) -> None:
     assert [piece for piece in read_html(source).pieces if piece not in ("<", "?")] == []
 
 
@@ -158,7 +158,7 @@ PIECES += [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
-def test_any_html_gives_regular_tables_of_text(source: str) -> None:
+def test_any_html_gives_tables_whose_rows_have_equal_lengths(source: str) -> None:
     content = read_html(source)
     for table in content.tables:
         assert len({len(row) for row in table.rows}) <= 1

@@ -143,7 +143,7 @@ def test_headings_are_below_those_of_the_page_and_the_message() -> None:
         ("`**x:**y`", "<code>**x:**y</code>"),
     ],
 )
-def test_strong_text_ends_or_begins_in_punctuation_beside_a_letter_or_digit(text: str, html: str) -> None:
+def test_strong_text_may_begin_or_end_with_punctuation_next_to_a_letter(text: str, html: str) -> None:
     assert render_markdown(text) == f"<p>{html}</p>\n"
 
 
@@ -230,7 +230,7 @@ def test_three_dashes_below_text_are_a_rule_and_a_table_keeps_its_line_of_dashes
     assert "<p></p>" not in render_markdown("- a\n\n-   \n")
 
 
-def test_list_sum_and_rule_below_text_make_no_heading_and_no_vanishing_block_while_they_are_received() -> None:
+def test_list_or_rule_received_in_pieces_makes_no_heading_and_removes_no_shown_block() -> None:
     text = "Points\n- one\n- two\n  - three\n\nSum\n= 42\n\nRule\n---\nText\n-- x\n\n# Title\n- end\n"
     before, growing = 0, MarkdownOptions(may_grow=True)
     for end in range(len(text) + 1):
@@ -242,7 +242,7 @@ def test_list_sum_and_rule_below_text_make_no_heading_and_no_vanishing_block_whi
     assert render_markdown("# a\n-", growing) == "<h3>a</h3>\n"
 
 
-def test_question_of_a_list_is_never_shown_as_its_source_while_it_is_received() -> None:
+def test_suggested_question_is_never_shown_as_markdown_source_while_it_is_received() -> None:
     text, growing = (
         "Ask:\n\n- [What is it?](#ask)\n* [Who (or what)?](#ask)\n\n- [ ] a task",
         MarkdownOptions(may_grow=True),

@@ -74,7 +74,7 @@ def test_latex_that_sympy_prints_becomes_mathml() -> None:
         r"The root $\sqrt{2}$ is \(\approx 1.41\).",
     ],
 )
-def test_common_forms_are_converted(text: str) -> None:
+def test_common_forms_of_latex_are_converted_to_mathml(text: str) -> None:
     html = render_latex(text)
     assert html is not None
     assert_only_mathml(html)

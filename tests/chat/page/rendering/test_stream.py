@@ -96,7 +96,9 @@ def test_text_longer_than_a_document_equals_the_text_rendered_at_once(
         assert_streams_like_whole(*case)
 
 
-def test_cell_count_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_above_the_cell_limit_is_shown_as_text_in_whatever_pieces_it_is_received(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     set_limits(monkeypatch, document_chars=1000, cells=30)
     text = "before\n\n| a | b |\n|-|-|\n" + "| 1 | 2 |\n" * 20 + "\nafter\n"
     assert "<table>" not in render_markdown(text)
@@ -114,7 +116,9 @@ def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
     assert_streams_like_whole(environments, range(0, len(environments), 701))
 
 
-def test_full_document_that_reopens_a_block_replaces_its_html(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_that_fills_a_document_and_reopens_a_block_streams_like_the_whole_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     set_limits(monkeypatch, document_chars=40, cells=30)
     # In the piece that fills the document, the second line turns `[1]:` into a definition, which closes no block.
     assert_streams_like_whole("one\n[two](http://x.example)\n\n[1]: \nf:\n\nfive", [36])

@@ -88,7 +88,7 @@ def test_names_of_the_index_are_merged_into_the_row_above() -> None:
     assert table.column_names == ["index", "x", "y"]
 
 
-def test_header_cell_in_the_lowest_row_sorts_its_column() -> None:
+def test_lowest_header_cell_with_a_text_sorts_its_column() -> None:
     header = [
         [SourceCell("", True), SourceCell("size", True, columns=2)],
         cells("unit", "w", "h", is_header=True),
@@ -148,7 +148,7 @@ SOURCE_ROWS = st.lists(
 
 
 @given(SOURCE_ROWS, SOURCE_ROWS)
-def test_any_source_gives_a_regular_table_within_the_limits(
+def test_any_source_rows_give_a_table_with_equal_row_lengths_within_the_limits(
     header: list[list[SourceCell]], body: list[list[SourceCell]]
 ) -> None:
     table = build_table(SourceTable("", header[:HEADER_ROWS_LIMIT], body))

@@ -47,7 +47,7 @@ def test_window_around_a_message_and_all_later_ones_lead_to_the_end(place: tuple
 
 
 @given(COUNTS)
-def test_links_without_scripts_lead_through_the_whole_path(count: int) -> None:
+def test_links_of_a_page_without_scripts_lead_to_every_message_and_back_to_the_end(count: int) -> None:
     held = window.newest(count)
     seen = set(indexes(held, count))
     while held.first:
@@ -103,12 +103,12 @@ def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
         (Window(0, 600), 1000, None, Window(570, 600)),
     ],
 )
-def test_window_of_a_snapshot_fits_what_the_page_holds(
+def test_window_of_a_snapshot_is_chosen_from_the_window_of_the_page_and_the_readers_position(
     held: Window, count: int, reader_at: int | None, expected: Window
 ) -> None:
     assert window.fit(held, count, reader_at) == expected
 
 
-def test_replacement_cuts_a_window_only_if_it_replaces_all_of_its_messages() -> None:
+def test_window_is_cut_if_all_its_messages_are_replaced_unless_it_begins_at_the_first_message() -> None:
     assert [Window(30).is_cut_at(index) for index in (29, 30, 31, None)] == [True, True, False, False]
     assert not Window(0).is_cut_at(0)
