@@ -51,12 +51,12 @@ def test_accepted_question_without_a_turn_is_reported_as_lost(server: LiveServer
     assert len(findings_of(server, "other").lost) == 1
 
 
-def test_question_with_two_turns_is_reported_as_doubled(server: LiveServer) -> None:
+def test_checker_reports_a_question_with_two_turns_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_turn VALUES ('asked', 'done')")
     assert len(findings_of(server).doubled) == 1
 
 
-def test_second_answer_is_reported_as_doubled(server: LiveServer) -> None:
+def test_checker_reports_a_question_with_two_answers_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_message VALUES (?, 'model')", CONVERSATION)
     assert len(findings_of(server).doubled) == 1
 
@@ -78,7 +78,7 @@ def test_bucket_must_hold_each_graph_once_and_unchanged(
     assert len(compare_bucket([("a", SHA256, status)], names, lambda name: data)) == faults
 
 
-def test_lag_is_the_longest_time_until_the_other_page_shows_a_step(server: LiveServer) -> None:
+def test_lag_of_a_page_is_the_longest_time_by_which_it_shows_a_step_later_than_another(server: LiveServer) -> None:
     leader, follower = (Tab(Visitor(server, ""), CONVERSATION) for _ in range(2))
     leader.positions = [(10.0, 1), (11.0, 2), (12.0, 3), (90.0, 4)]
     follower.positions = [(10.1, 1), (14.0, 3), (99.0, 4)]

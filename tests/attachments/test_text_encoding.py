@@ -67,7 +67,7 @@ def test_encoding_of_texts_in_many_languages_is_detected_correctly(text: str, co
 @pytest.mark.parametrize(
     "text", ["naïve", "Café", "£ 5", "BÆK", "Nataša", "5 µm", "21 °C", "3 m²", "± 2", "São Paulo", "Ærø"]
 )
-def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) -> None:
+def test_single_non_ascii_word_or_symbol_in_an_english_table_is_decoded_as_windows_1252(text: str) -> None:
     table = f"name,value\nA,1\n{text},2\nB,3\n"
     assert to_utf8(table.encode("cp1252")).decode() == table
 
@@ -80,7 +80,7 @@ def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) ->
         codecs.BOM_UTF16_LE + random.Random(1).randbytes(20_000),
     ],
 )
-def test_numbers_and_random_bytes_are_not_recognized_as_text(data: bytes) -> None:
+def test_arrays_of_binary_numbers_and_random_bytes_are_refused_as_not_text(data: bytes) -> None:
     with pytest.raises(NotText):
         detect_encoding(data)
 
@@ -91,7 +91,7 @@ def test_code_reads_a_csv_file_as_utf_8_and_an_xml_file_unchanged() -> None:
     assert as_code_reads("miasta.xml", document) == document
 
 
-def test_uncertain_encoding_has_candidates_that_give_other_text() -> None:
+def test_guessed_encoding_comes_with_a_list_of_other_possible_encodings() -> None:
     encoding = detect_encoding(RUSSIAN.encode("koi8-r"))
     assert [encoding.name, *map(encoding_name, encoding.candidates)] == [
         "KOI8-R",
@@ -158,7 +158,7 @@ def test_time_to_convert_any_bytes_to_utf_8_is_linear(piece: bytes) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: text.encode("utf-16-le", "replace")))
-def test_any_bytes_become_utf_8(data: bytes) -> None:
+def test_any_bytes_can_be_converted_to_utf_8(data: bytes) -> None:
     to_utf8(data).decode()
 
 

@@ -234,7 +234,9 @@ def test_refusal_says_of_what_kind_the_file_is_or_what_is_wrong_with_it(
         ),
     ],
 )
-def test_packed_text_is_accepted_and_code_gets_the_text(name: str, data: bytes, label: str) -> None:
+def test_gzip_or_zip_with_one_csv_file_is_accepted_and_code_reads_the_unpacked_csv(
+    name: str, data: bytes, label: str
+) -> None:
     info = inspect_upload(name, data)
     assert (info.name, info.mime_type) == (label, "text/csv")
     assert name_in_code(info.name, info.mime_type) == "sales.csv"

@@ -154,7 +154,7 @@ def test_client_with_the_current_etag_gets_304_without_a_storage_request(
         ("superuser", 404),
     ],
 )
-def test_only_the_owner_may_read(client: Client, owner: User, who: str, status: int) -> None:
+def test_only_the_owner_may_read_an_attachment(client: Client, owner: User, who: str, status: int) -> None:
     graph = create_graph(owner)
     if who == "owner":
         client.force_login(owner)
@@ -195,7 +195,7 @@ def test_download_runs_one_query_if_the_file_is_stored_and_two_if_its_upload_is_
         logged_in.get(graph.url)
 
 
-def test_response_is_an_uncached_503_if_storage_exceeds_the_deadline(
+def test_response_is_503_and_not_cached_if_storage_exceeds_the_deadline(
     logged_in: Client, owner: User, s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = create_graph(owner)

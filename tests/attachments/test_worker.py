@@ -83,12 +83,12 @@ def test_rollback_removes_the_graph_its_bytes_and_its_task(owner: User) -> None:
     assert not DBTaskResult.objects.exists()
 
 
-def test_creating_one_graph_takes_three_inserts(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_creating_one_graph_runs_three_queries(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with transaction.atomic(), django_assert_num_queries(3):
         create_graph(owner)
 
 
-def test_several_attachments_are_created_at_once_with_safe_names(owner: User) -> None:
+def test_several_attachments_are_created_with_their_bytes_and_with_safe_names(owner: User) -> None:
     chosen_id = uuid.uuid4()
     new_attachments = [
         NewAttachment(
@@ -169,7 +169,7 @@ def test_worker_whose_claim_expired_cannot_postpone_the_upload_of_another_worker
     ("status", "code"),
     [(403, "RequestTimeTooSkewed"), (403, "InvalidAccessKeyId"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket")],
 )
-def test_refused_upload_is_marked_retried_rarely_and_can_be_retried_by_hand(
+def test_refused_upload_is_marked_as_failed_and_retried_after_a_minute_or_by_hand(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, status: int, code: str
 ) -> None:
     graph = create_graph(owner)
@@ -380,7 +380,7 @@ def test_worker_continues_after_the_database_was_locked(
     wait_until_stored()
 
 
-def test_old_tasks_are_deleted_and_new_tasks_are_not(owner: User) -> None:
+def test_worker_deletes_only_task_results_that_are_days_old(owner: User) -> None:
     for _ in range(3):
         create_graph(owner)
     old_task = DBTaskResult.objects.first()

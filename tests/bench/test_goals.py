@@ -47,7 +47,7 @@ def test_delivery_goal_ignores_load_levels_beyond_its_conversations_and_rates(le
     assert read_row({"delivery_p50_ms 10x20": 2.0, f"delivery_p50_ms {level}": 99.0}, "delivery p50")[0] == "2.0"
 
 
-def test_goal_without_a_figure_is_not_measured() -> None:
+def test_goal_without_a_figure_is_reported_as_not_measured() -> None:
     for goal in GOALS:
         measured, _, kept = read_row({}, goal.label)
         assert (measured, kept) == ("-", "not measured")
@@ -62,7 +62,7 @@ def test_rate_and_cpu_goals_use_the_ratio_of_plotline_to_the_bare_relay() -> Non
 
 
 @pytest.mark.parametrize("relay", [{}, {"highest_rate_per_s": 0.0}])
-def test_ratio_needs_a_figure_of_the_bare_relay(relay: Figures) -> None:
+def test_ratio_to_the_bare_relay_is_not_measured_if_the_relay_has_no_figure(relay: Figures) -> None:
     figures = collect_goal_figures({"plotline": {"highest_rate_per_s": 3000.0}, "relay": relay}, {})
     assert read_row(figures, "highest rate")[2] == "not measured"
 

@@ -79,7 +79,7 @@ def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: P
     expect(page.locator(SPOKEN)).to_have_count(0)
 
 
-def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> None:
+def test_nothing_is_announced_to_screen_readers_while_the_tab_is_in_the_background(page: Page) -> None:
     page.evaluate(RECORD)
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "running")

@@ -85,7 +85,9 @@ def test_waiting_answer_can_be_stopped(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserContext, server: LiveServer) -> None:
+def test_approval_decision_in_one_tab_is_shown_in_all_tabs(
+    page: Page, context: BrowserContext, server: LiveServer
+) -> None:
     ask_for_code(page, "function-code-2")
     second = context.new_page()
     second.goto(page.url)
@@ -111,7 +113,7 @@ def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserCo
 
 
 @pytest.mark.drill
-def test_draft_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
+def test_edited_code_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
     page: Page, context: BrowserContext, server: LiveServer, watch: Watch
 ) -> None:
     watch.expect_lost_server()

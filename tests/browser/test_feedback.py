@@ -60,7 +60,7 @@ def test_rating_is_saved_shown_in_every_tab_and_removed_again(page: Page, contex
     assert articles(page) == articles(second)
 
 
-def test_rejected_reason_shows_a_message_and_keeps_the_input(page: Page) -> None:
+def test_too_long_reason_of_a_rating_is_rejected_with_a_message_and_kept_in_the_dialog(page: Page) -> None:
     change_settings(page, model="scenario-text")
     answer = ask_and_wait(page, "Hello")
     rating_button(answer, "Bad answer").click()

@@ -92,7 +92,7 @@ def test_waiting_frames_that_extend_the_same_text_are_merged(scripts: Page) -> N
     assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
 
 
-def test_any_other_frame_is_shown_at_once_with_the_waiting_frames_before_it(scripts: Page) -> None:
+def test_frame_that_cannot_be_merged_is_shown_at_once_after_the_waiting_frames(scripts: Page) -> None:
     other_frames = [
         partial("message-1-parts", "beforeend", "<div>new part</div>"),
         tail("of another part", "part-2") + partial("part-2", "delete", ""),

@@ -140,7 +140,7 @@ def test_open_panel_shows_that_the_kernel_died_between_cells(page: Page) -> None
 
 
 @pytest.mark.drill
-def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
+def test_files_that_code_wrote_can_be_downloaded_and_kept_as_attachments(page: Page) -> None:
     answer = run_own_code(page, "open('out.csv', 'w').write('a,b')\nopen('other.csv', 'w').close()")
     files = answer.locator(".written li")
     expect(files).to_have_count(2)
@@ -229,7 +229,7 @@ def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> 
 
 
 @pytest.mark.drill
-def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -> None:
+def test_panel_on_a_phone_closes_to_show_an_output_in_the_conversation(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     answer = run_own_code(page, "print('a line')")
     page.get_by_role("button", name="Show in the conversation").click()

@@ -159,7 +159,7 @@ def test_slash_key_focuses_the_search_box_unless_a_text_field_has_the_focus(page
     expect(page.locator("#announcer")).to_contain_text("Nothing was found")
 
 
-def test_commands_are_found_by_their_words_and_enter_opens_the_first(page: Page) -> None:
+def test_command_palette_finds_commands_and_conversations_by_their_words(page: Page) -> None:
     found = page.locator("#command-list :is(a, button)")
     page.keyboard.press("Control+k")
     expect(page.locator("#commands input")).to_be_focused()

@@ -129,7 +129,7 @@ def test_private_data_setting_has_a_sign_and_needs_a_confirmation_to_be_turned_o
 
 
 @pytest.mark.drill
-def test_all_controls_fit_on_a_phone(page: Page) -> None:
+def test_composer_controls_fit_the_width_of_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     change_settings(page, model="scenario-text")
     page.reload()

@@ -210,7 +210,7 @@ def test_page_without_scripts_says_what_was_deleted_and_offers_to_undo(browser: 
     assert browser.post(form.attributes["action"]).headers["Location"] == deleted.get_absolute_url()
 
 
-def test_script_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
+def test_deletion_and_undo_by_a_script_return_only_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
     kept, deleted = make_conversation(owner, title="Kept"), make_conversation(owner, title="Gone")
     response = browser.post(f"/c/{deleted.pk}/delete/", {"open": str(kept.pk)}, headers=HTMX)
     html = response.content.decode()

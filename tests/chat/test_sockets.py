@@ -237,7 +237,7 @@ def test_error_of_a_prompt_that_is_too_long_has_its_size_and_the_limit(demo: Vis
         assert page.accepted_ids == []
 
 
-def test_refusal_names_the_message_that_is_refused(demo: Visitor) -> None:
+def test_refusal_has_the_client_id_of_the_refused_message(demo: Visitor) -> None:
     def refused(socket: ClientConnection, text: str, refusal: str) -> object:
         socket.send(text)
         while refusal not in (reply := str(socket.recv(timeout=LIMIT_S))):
@@ -268,7 +268,7 @@ def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(
         assert closed.value.rcvd.code == CLOSE_TOO_FAST
 
 
-def test_only_some_messages_of_a_flood_with_client_ids_are_answered(demo: Visitor) -> None:
+def test_client_that_floods_the_socket_gets_few_refusals_and_is_disconnected(demo: Visitor) -> None:
     answers = 0
     with demo.socket(demo.new_conversation()) as socket:
         with suppress(ConnectionClosed):

@@ -111,7 +111,7 @@ def test_readiness_reports_a_missing_kernel_service_and_a_full_disk(
     assert (response.status_code, response.json()["degraded"]) == (200, ["disk", "kernels"])
 
 
-def test_kernels_are_degraded_until_code_can_run(
+def test_readiness_reports_kernels_as_degraded_until_their_python_environment_exists(
     client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings.KERNELS_LIMIT = 1
@@ -143,7 +143,7 @@ def test_readiness_reports_a_jupyter_server_that_does_not_respond(client: Client
     assert client.get("/readyz").json()["degraded"] == ["kernels"]
 
 
-def test_redis_passes_if_it_delivers_a_message(client: Client, settings: Settings, redis_port: int) -> None:
+def test_server_is_ready_if_redis_is_reachable(client: Client, settings: Settings, redis_port: int) -> None:
     settings.CHANNEL_LAYERS = redis_layer(redis_port)
     assert client.get("/readyz").json()["status"] == "ok"
 

@@ -78,7 +78,7 @@ def test_ipv4_addresses_that_are_written_as_ipv6_count_on_their_own() -> None:
 
 @pytest.mark.parametrize("name", ["MEMBER", "memBer", "ｍember"])
 @pytest.mark.usefixtures("person")
-def test_spellings_of_a_name_and_of_the_host_have_one_limit(name: str) -> None:
+def test_wrong_logins_count_together_for_all_spellings_of_a_name_and_ports_of_the_host(name: str) -> None:
     for port in range(5):
         log_in(name, client=Client(REMOTE_ADDR="198.51.100.1", headers={"Host": f"testserver:{8000 + port}"}))
     assert TOO_MANY in log_in("member")
@@ -98,7 +98,7 @@ def test_login_counts_are_in_the_database_without_names_and_addresses() -> None:
 
 @pytest.mark.usefixtures("person")
 @pytest.mark.parametrize("name", ["member", "stranger"])
-def test_account_limit_for_all_addresses_does_not_reveal_a_right_password(name: str, settings: Settings) -> None:
+def test_limited_account_gets_the_same_response_for_a_right_and_a_wrong_password(name: str, settings: Settings) -> None:
     limit_account(settings, ACCOUNT_RATE_LIMITS["login_account"])
     use_up(name, limit=50)
     pages = [log_in(name, password) for password in ("wrong", PASSWORD)]

@@ -63,7 +63,9 @@ def logged(settings: Settings) -> Iterator[tuple[logging.Logger, io.StringIO]]:
 FORGED = "busy\r\n2026-01-01 00:00:00,000 ERROR root: forged\u2028\x1b[2J\u202e\u200b"
 
 
-def test_message_cannot_begin_another_line(logged: tuple[logging.Logger, io.StringIO]) -> None:
+def test_line_break_in_a_log_message_is_escaped_and_begins_no_new_line(
+    logged: tuple[logging.Logger, io.StringIO],
+) -> None:
     logger, stream = logged
     logger.warning("turn %s: %s ü 分", 5, FORGED)
     [line] = stream.getvalue().splitlines()

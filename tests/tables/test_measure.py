@@ -31,7 +31,7 @@ def reading() -> Reading:
     }
 
 
-def test_expected_labels_of_a_case_follow_from_its_values() -> None:
+def test_expected_rows_missing_cells_and_ranges_of_a_case_follow_from_its_values() -> None:
     assert CASE.data == b"place,units,day\nUlm,12,2024-03-01\nBonn,,2024-03-25\nUlm,1250,2024-03-02\n"
     assert (CASE.rows, CASE.missing) == (3, {"place": 0, "units": 1, "day": 0})
     assert CASE.ranges == {"units": ("12", "1250"), "day": ("2024-03-01", "2024-03-25")}

@@ -30,7 +30,7 @@ def test_existing_file_with_the_same_bytes_is_not_rewritten(media: Path) -> None
     assert (media / NAME).stat().st_ino == before
 
 
-def test_partial_file_is_replaced(media: Path) -> None:
+def test_partial_file_with_the_same_name_is_replaced_by_the_complete_file(media: Path) -> None:
     (media / "u1/ab").mkdir(parents=True)
     (media / NAME).write_bytes(b"pic")
     storage.put(NAME, b"picture", "image/png")
@@ -78,7 +78,7 @@ def test_error_message_says_that_the_disk_is_full(media: Path, monkeypatch: pyte
         storage.put(NAME, b"picture", "image/png")
 
 
-def test_media_path_that_is_a_file_is_a_permanent_error(media: Path) -> None:
+def test_media_path_that_is_a_file_raises_storage_refused(media: Path) -> None:
     media.parent.mkdir(exist_ok=True)
     media.write_bytes(b"")
     with pytest.raises(StorageRefused):

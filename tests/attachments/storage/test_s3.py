@@ -78,7 +78,7 @@ def test_refused_request_raises_storage_refused_with_the_servers_error_text(
     assert len(s3.requests) <= 2
 
 
-def test_server_that_only_redirects_is_a_permanent_error(s3: FaultProxy) -> None:
+def test_server_that_only_redirects_raises_storage_refused(s3: FaultProxy) -> None:
     s3.fault, s3.error = Fault.ERROR, (301, "PermanentRedirect", "Elsewhere.")
     with pytest.raises(StorageRefused, match="only redirects"):
         storage.put(NAME, DATA, "image/png")
@@ -142,7 +142,9 @@ def test_number_of_abandoned_calls_is_limited(
     storage.put(NAME, DATA, "image/png")
 
 
-def test_call_whose_thread_cannot_start_leaves_its_slot_free(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storage_call_whose_thread_cannot_start_does_not_use_up_a_slot(
+    s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slots = threading.BoundedSemaphore(1)
     monkeypatch.setattr(storage_base, "_free_slots", slots)
 
@@ -172,7 +174,7 @@ def test_truncated_upload_never_counts_as_stored(s3: FaultProxy, read_bucket: Re
     assert {"failed", "stored"} == set(outcomes)
 
 
-def test_missing_credentials_are_a_permanent_error(
+def test_missing_credentials_raise_storage_refused(
     s3: FaultProxy, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -107,7 +107,9 @@ def test_opening_a_file_is_logged_unless_its_conversation_was_just_read(
     assert list(AccessEntry.objects.values_list("action", flat=True)) == [Action.READ, Action.FILE]
 
 
-def test_file_is_only_found_in_its_own_conversation(reviewer: Client, conversation: Conversation) -> None:
+def test_reviewer_cannot_open_a_file_by_the_url_of_another_conversation(
+    reviewer: Client, conversation: Conversation
+) -> None:
     other = make_conversation(conversation.owner)
     assert reviewer.get(file_url(other)).status_code == 404
     assert not AccessEntry.objects.exists()

@@ -167,7 +167,7 @@ def invalid_tokens(owner: User) -> Sequence[str]:
     )
 
 
-def test_tests_of_access_list_every_call() -> None:
+def test_expected_statuses_of_these_tests_list_every_call_of_the_api() -> None:
     assert {str(call.pattern) for call in calls} == set(STATUSES)
 
 

@@ -156,7 +156,9 @@ def test_page_links_to_the_tokens_of_a_user_who_is_signed_in(client: Client) -> 
 
 
 @pytest.mark.drill
-def test_server_behaves_as_documented(document: dict[str, Any], server: LiveServer, token: str, api: ApiClient) -> None:
+def test_server_responses_to_generated_requests_conform_to_the_openapi_document(
+    document: dict[str, Any], server: LiveServer, token: str, api: ApiClient
+) -> None:
     """Run Schemathesis with all its checks of requests and responses."""
     # This turn makes rows, so that lists are not empty.
     api.wait_for_end(api.start_turn("scenario-code", code_execution="on")["id"])

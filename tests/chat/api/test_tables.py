@@ -96,7 +96,7 @@ async def test_first_call_starts_reading_the_table_and_a_later_call_returns_the_
     assert await AttachmentPreview.objects.filter(attachment=attachment, choices__isnull=True).acount() == 1
 
 
-async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kernels: Settings) -> None:
+async def test_chosen_encoding_changes_how_the_table_is_read_until_the_choice_is_reset(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     response = await patch(client, attachment, {"encoding": "koi8_r"})
     assert response.status_code == 200, response.content
@@ -145,7 +145,7 @@ async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kern
         ({"path": 1}, "The choice “path” must be a text of 0 to 200 characters."),
     ],
 )
-async def test_choice_that_is_not_allowed_is_refused_with_a_sentence(
+async def test_invalid_choice_of_how_to_read_a_table_is_refused_with_a_sentence(
     settings: Settings, reading: object, sentence: str
 ) -> None:
     client, attachment = await upload("a.csv", b"a,b\n1,2\n")
@@ -157,7 +157,9 @@ async def test_choice_that_is_not_allowed_is_refused_with_a_sentence(
     assert not await AttachmentPreview.objects.aexists()
 
 
-async def test_choice_with_which_the_file_cannot_be_read_leaves_the_former_one(table_kernels: Settings) -> None:
+async def test_choice_that_does_not_fit_the_file_is_refused_and_the_former_choice_stays(
+    table_kernels: Settings,
+) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     await patch(client, attachment, {"encoding": "KOI8-R"})
     response = await patch(client, attachment, {"sheet": "Nowhere"})

@@ -37,7 +37,9 @@ def test_only_a_digest_of_a_token_is_stored() -> None:
     assert all(secret not in str(value) for value in row.values())
 
 
-def test_time_of_use_is_stored_once_a_minute(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_time_of_last_use_of_a_token_is_stored_at_most_once_a_minute(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=None)
     assert token.last_used_at is None
     assert ApiToken.objects.authenticate(secret) == token
@@ -127,7 +129,7 @@ def test_code_is_asked_for_if_the_login_is_old_and_has_a_second_step() -> None:
     assert 'id="new-token"' in client.post(way, {"code": code}).content.decode()
 
 
-def test_all_tokens_are_revoked_at_once() -> None:
+def test_user_can_revoke_all_own_tokens_with_one_request() -> None:
     owner, other = make_user(), make_user()
     secrets = [ApiToken.objects.issue(one.pk, name="report", life=None)[1] for one in (owner, owner, other)]
     client = Client()
@@ -189,7 +191,7 @@ def set_password_by_mail(client: Client, person: User) -> None:
 
 
 @pytest.mark.parametrize("is_revoked", [True, False])
-def test_login_after_a_new_password_by_mail_offers_to_revoke_tokens(
+def test_first_login_with_a_password_that_was_reset_by_mail_offers_to_revoke_tokens(
     client: Client, settings: Settings, is_revoked: bool
 ) -> None:
     settings.EMAIL_URL = "smtp://localhost"
@@ -213,7 +215,7 @@ def test_login_after_a_new_password_by_mail_offers_to_revoke_tokens(
     assert client.post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
 
 
-def test_tokens_are_offered_only_after_the_second_step_and_only_if_there_are_any(
+def test_login_without_tokens_gets_no_offer_to_revoke_tokens_and_no_redirect_to_other_sites(
     client: Client, settings: Settings
 ) -> None:
     settings.EMAIL_URL = "smtp://localhost"

@@ -174,7 +174,9 @@ async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Clien
         ("Describe and plot my CSV", "There is no table yet"),
     ],
 )
-async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt: str, text: str) -> None:
+async def test_answer_to_an_unknown_prompt_says_what_the_demo_model_cannot_do(
+    client: genai.Client, prompt: str, text: str
+) -> None:
     chunks = await answer(client, DEMO_MODEL, prompt)
     assert text in text_of(chunks)
     assert finishes_of(chunks) == ["STOP"]

@@ -161,7 +161,7 @@ def test_identical_bytes_are_one_graph_that_is_shown_where_it_was_received_first
     assert all(one.is_graph and (one.width, one.height) == (8, 6) for one in answer.attachments)
 
 
-def test_image_is_not_a_graph_if_no_code_was_offered() -> None:
+def test_image_of_a_model_is_a_graph_only_if_the_model_was_offered_code_execution() -> None:
     [attachment] = assemble(Text("look"), image(png(1))).attachments
     assert not attachment.is_graph
     [attachment] = assemble(image(png(1)), is_code_offered=True).attachments

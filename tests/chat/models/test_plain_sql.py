@@ -45,7 +45,7 @@ def test_values_of_each_type_are_stored_in_their_rows() -> None:
     assert Turn.objects.filter(pk=other.pk).values().get() == before
 
 
-def test_update_skips_rows_that_do_not_have_an_allowed_value() -> None:
+def test_update_with_a_condition_changes_only_rows_that_meet_it() -> None:
     done, live, stopped = make_turns(3)
     Turn.objects.filter(pk=live.pk).update(status="running")
     Turn.objects.filter(pk=stopped.pk).update(status="stopped")

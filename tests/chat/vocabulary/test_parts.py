@@ -81,7 +81,7 @@ def test_part_with_any_values_is_read_back(
         assert part_from_json(part_to_json(part)) == part
 
 
-def test_absent_output_is_not_an_empty_one() -> None:
+def test_absent_output_and_empty_output_stay_different_in_json() -> None:
     absent, empty = CodeExecutionResult(), CodeExecutionResult(output="")
     assert part_from_json(part_to_json(absent)) == absent
     assert part_from_json(part_to_json(empty)) == empty

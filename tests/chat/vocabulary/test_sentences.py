@@ -95,7 +95,7 @@ def test_names_are_kept_and_phrases_in_placeholders_are_translated() -> None:
     assert translate_sentence("“a b.csv” has 2 MB, which is too much.") == "“a b.csv” hat 2 MB, das ist zu viel."
 
 
-def test_name_is_not_translated_even_if_it_equals_a_phrase_of_the_table() -> None:
+def test_column_name_is_not_translated_even_if_it_equals_a_translatable_phrase() -> None:
     assert translate_sentence('Plot "number" over "date"') == 'Zeichne "number" über "date"'
 
 
@@ -112,16 +112,16 @@ def test_unknown_text_is_not_changed() -> None:
         assert translate_sentence("You stopped this answer.") == "You stopped this answer."
 
 
-def test_no_line_of_the_table_is_repeated() -> None:
+def test_no_line_of_the_translation_table_is_repeated() -> None:
     assert len(known_sentences()) == len(set(known_sentences()))
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_table_has_the_sentences_of_each_module(module: str) -> None:
+def test_translation_table_has_the_sentences_of_each_module(module: str) -> None:
     assert [text for text in sentences_of(BASE_DIR / module) if not is_translated(text)] == []
 
 
-def test_table_has_the_notices_about_ends_of_answers() -> None:
+def test_translation_table_has_the_notices_about_ends_of_answers() -> None:
     sentences = [*ERRORS.values(), *INTERRUPTIONS.values(), *(notice.sentence for notice in FINISHES.values())]
     for is_empty in (True, False):
         notices = [notice_of(status="done", finish=one, finish_reason="WHY", is_empty=is_empty) for one in Finish]
@@ -129,14 +129,14 @@ def test_table_has_the_notices_about_ends_of_answers() -> None:
     assert [one for one in sentences if not is_translated(one)] == []
 
 
-def test_table_has_the_verdicts_about_rerun_code() -> None:
+def test_translation_table_has_the_verdicts_about_rerun_code() -> None:
     outcomes = (OUTCOME_OK, OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED)
     runs = [RunOutput(outcome, text, ()) for outcome in outcomes for text in ("", "a 1", "a 2", "a 1\nb")]
     verdicts = {compare(before, after).detail for before in runs for after in runs}
     assert [one for one in sorted(verdicts) if not is_translated(one)] == []
 
 
-def test_table_has_the_reasons_for_decisions_about_code() -> None:
+def test_translation_table_has_the_reasons_why_a_question_is_answered_with_code() -> None:
     reasons = {rule.reason.removeprefix("but ") for rule in RULES}
     assert [reason for reason in sorted(reasons) if not is_translated(reason)] == []
 

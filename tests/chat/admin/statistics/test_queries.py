@@ -85,7 +85,7 @@ def test_period_begins_at_midnight_of_its_first_day_and_ends_now() -> None:
     assert read_overview(1, NOW).total_usage.turns == 2
 
 
-def test_users_are_counted_once_a_day_and_once_in_the_period() -> None:
+def test_user_with_several_turns_is_counted_once_a_day_and_once_in_the_period() -> None:
     one, two = make_user(), make_user()
     make_conversation(make_user())
     for owner, back in ((one, 0), (one, 0), (two, 0), (one, 1)):

@@ -128,7 +128,7 @@ def test_answer_reports_missing_values_and_left_out_totals(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "question", ['Plot "id" over "year"', 'Show the distribution of "id"', 'Plot "id" against "share"']
 )
-def test_identifiers_are_not_plotted(question: str) -> None:
+def test_question_to_plot_a_column_of_identifiers_is_refused(question: str) -> None:
     assert isinstance(plan(question, SHOPS_NOTE), str)
 
 
@@ -199,7 +199,7 @@ def test_suggested_questions_are_understood_for_any_column_name_in_each_language
     assert [question for question in shown if not isinstance(plan(question, note), Plan)] == []
 
 
-def test_table_is_chosen_by_its_columns_or_by_a_question_to_the_person() -> None:
+def test_demo_model_chooses_the_table_with_the_named_column_or_else_asks_the_person() -> None:
     notes = [SALES_NOTE, SHOPS_NOTE]
     for new in (True, False):
         chosen = plan("sum of sales", *notes, new=new)

@@ -263,7 +263,7 @@ def test_refusal_is_one_line_and_three_questions_that_are_understood(prompt: str
         ("下一个素数的规律是什么", "列出前 50 个素数"),
     ],
 )
-def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
+def test_most_similar_example_question_is_offered_first(prompt: str, first: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     assert offered(answer)[0] == first

@@ -104,7 +104,7 @@ def test_factors_that_occur_only_in_the_code_are_not_checked() -> None:
     assert (int(number.value), number.verdict) == (42, "output")
 
 
-def test_very_long_sentence_is_read_in_parts() -> None:
+def test_context_of_a_number_in_a_very_long_sentence_has_at_most_1000_characters() -> None:
     text = "one and two and " * 2_000
     contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
     assert all(len(one.text) <= 1_000 and one.start + one.position == 997 * n for n, one in enumerate(contexts))

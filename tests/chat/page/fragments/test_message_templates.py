@@ -263,7 +263,7 @@ def test_searches_are_shown_even_without_sources() -> None:
     assert "<ol>" not in html
 
 
-def test_answer_shows_how_it_was_made() -> None:
+def test_details_of_an_answer_show_model_time_tokens_and_cost() -> None:
     html = message_html(COMPLETE_ANSWER)
     # The line has the model and the time; tokens and cost are in the folded details, inside the footer.
     assert '<summary title="How this answer was made"><span>Gemini Flash</span><time ' in html

@@ -92,7 +92,7 @@ def test_every_part_template_belongs_to_a_kind() -> None:
 
 
 @pytest.mark.parametrize("part", [*EXAMPLES.values(), *MINIMAL_PARTS])
-def test_part_has_one_root_with_id_and_kind_and_no_whitespace_around_it(part: Part) -> None:
+def test_html_of_a_part_has_one_root_element_with_id_and_kind_and_no_whitespace_around_it(part: Part) -> None:
     parsed = ParsedHtml(html_of(part))
     assert len(parsed.root_tags) == 1
     assert parsed.root_texts == []

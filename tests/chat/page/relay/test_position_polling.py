@@ -72,10 +72,12 @@ def test_reading_positions_runs_one_query(django_assert_num_queries: DjangoAsser
         (ExpectedPosition("c", 2, "earlier", 9), False),
     ],
 )
-def test_page_is_behind_a_position_that_it_has_not_reached(expected: ExpectedPosition, is_behind: bool) -> None:
+def test_page_is_behind_if_it_has_not_reached_the_expected_position(
+    expected: ExpectedPosition, is_behind: bool
+) -> None:
     assert POSITION.is_behind(expected, shows_end=True) is is_behind
 
 
-def test_page_that_does_not_show_the_end_is_behind_only_if_its_revision_is_old() -> None:
+def test_page_that_does_not_show_the_conversations_end_is_behind_only_if_its_revision_is_old() -> None:
     assert not POSITION.is_behind(ExpectedPosition("c", 3, "turn", 6), shows_end=False)
     assert POSITION.is_behind(ExpectedPosition("c", 4, "turn", 6), shows_end=False)

@@ -114,7 +114,7 @@ def test_formulas_inside_text_are_inline_and_the_text_is_escaped() -> None:
         "$\ud83d$",
     ],
 )
-def test_text_without_valid_and_supported_formulas_is_not_converted(text: str) -> None:
+def test_latex_that_is_invalid_or_not_supported_is_not_converted(text: str) -> None:
     assert render_latex(text) is None
 
 

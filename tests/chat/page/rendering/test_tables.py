@@ -59,7 +59,9 @@ def test_table_without_cells_is_not_built() -> None:
         (["1", "...", "2"], True),
     ],
 )
-def test_column_has_numbers_if_all_its_values_are_numbers(texts: list[str], is_number_column: bool) -> None:
+def test_column_is_a_number_column_if_all_its_cells_are_numbers_or_missing(
+    texts: list[str], is_number_column: bool
+) -> None:
     assert (0 in table_of(*(cells(text, "x") for text in texts)).number_columns) == is_number_column
 
 
@@ -70,7 +72,7 @@ def test_numbers_as_python_writes_them_are_numbers(number: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "e5", "%", "$", ",", "1 2", "0x1f", "infinite", "١٢", "1" * 20_000 + "x"])
-def test_texts_that_only_resemble_numbers_are_no_numbers(text: str) -> None:
+def test_texts_that_only_resemble_numbers_are_not_recognized_as_numbers(text: str) -> None:
     assert not is_number(text)
 
 
@@ -132,7 +134,7 @@ def test_size_says_how_many_rows_the_output_left_out(total_rows: int, size: str)
     assert table.size == size
 
 
-def test_size_counts_left_out_columns() -> None:
+def test_size_line_of_a_table_includes_columns_that_the_output_left_out() -> None:
     header = [cells("", "a", "...", "z", is_header=True)]
     table = build_table(
         SourceTable("", header, [[SourceCell("0", True), *cells("1", "...", "2")]]), total_rows=1, total_columns=26

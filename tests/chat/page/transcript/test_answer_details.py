@@ -22,7 +22,7 @@ def make_turn(**columns: Any) -> Turn:
     return Turn(**{"model": "gemini-x", "parameters": {"label": "Gemini X"}, **ended, **columns})
 
 
-def test_details_leave_out_settings_that_the_service_chose_itself() -> None:
+def test_details_of_a_turn_without_own_settings_show_only_the_model() -> None:
     details = answer_details(make_turn(), OWNER)
     assert (details.model, details.duration_s, details.engine) == ("Gemini X", 4.3, "")
     assert details.parameters == ("model gemini-x",)

@@ -165,7 +165,7 @@ def test_readers_without_scripts_get_no_buttons_and_no_urls_but_those_of_their_f
         assert bool(others) == (name == "owner")
 
 
-def test_staff_have_only_the_buttons_whose_scripts_the_review_page_has() -> None:
+def test_staff_see_only_buttons_to_copy_sort_and_save() -> None:
     html = html_for(READERS["staff"]) + html_for(READERS["staff"], make_question())
     actions = set(re.findall(r'data-action="([^"]*)"', html))
     assert actions == {"copy", "sort", "all-rows", "copy-csv", "save-csv"}

@@ -17,7 +17,7 @@ def indexes(held: Window, count: int) -> list[int]:
 
 
 @given(COUNTS)
-def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int) -> None:
+def test_newest_window_and_all_earlier_windows_contain_each_message_once(count: int) -> None:
     held = window.newest(count)
     read = indexes(held, count)
     while held.first:
@@ -29,7 +29,7 @@ def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int
 
 
 @given(COUNTS.flatmap(lambda count: st.tuples(st.just(count), st.integers(0, max(0, count - 1)))))
-def test_window_around_a_message_and_all_later_ones_lead_to_the_end(place: tuple[int, int]) -> None:
+def test_window_around_a_message_and_all_later_windows_contain_each_message_once(place: tuple[int, int]) -> None:
     count, index = place
     held = window.around(index, count)
     read = indexes(held, count)
@@ -75,7 +75,7 @@ def test_range_is_shortened_around_a_message_until_it_fits(sizes: list[int], fir
 
 
 @given(COUNTS, COUNTS, st.none() | COUNTS, st.none() | COUNTS)
-def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
+def test_snapshot_window_has_a_maximum_size_and_includes_the_newest_messages_at_the_end(
     count: int, first: int, length: int | None, reader_at: int | None
 ) -> None:
     held = Window(first, None if length is None else first + length)

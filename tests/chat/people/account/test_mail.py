@@ -246,7 +246,7 @@ def test_mail_is_off_if_the_settings_do_not_name_one_host() -> None:
     assert results == ["''", "'smtp://localhost'"]
 
 
-def test_strangers_can_cause_few_mails_and_cannot_block_a_new_password(person: User) -> None:
+def test_strangers_can_request_few_password_mails_and_cannot_prevent_a_new_password(person: User) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     known = Client(REMOTE_ADDR="192.0.2.1")
     known.post("/accounts/login/", {"login": "ann", "password": PASSWORD})

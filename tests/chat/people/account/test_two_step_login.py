@@ -64,7 +64,9 @@ def confirm(client: Client, **fields: str) -> None:
     assert client.post(path, fields).status_code == 302
 
 
-def test_set_up_asks_for_password_and_code_and_shows_recovery_codes(person: User, client: Client) -> None:
+def test_setup_of_two_step_login_asks_for_password_and_code_and_shows_recovery_codes(
+    person: User, client: Client
+) -> None:
     client.force_login(person)
     refused = client.get("/accounts/two-step/app/")
     assert refused.headers["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Ftwo-step%2Fapp%2F"
@@ -95,7 +97,7 @@ def test_pages_with_a_secret_are_not_stored_by_browsers(person: User, client: Cl
     assert ["no-store" in page.headers.get("Cache-Control", "") for page in pages] == [True] * 4
 
 
-def test_second_of_two_browsers_that_set_it_up_gets_an_error(person: User) -> None:
+def test_second_of_two_browsers_that_set_up_two_step_login_gets_an_error(person: User) -> None:
     browsers = [Client(), Client(), Client()]
     secrets = []
     for browser in browsers:
@@ -181,7 +183,7 @@ def test_second_step_is_refused_without_the_first_step(protected: User, client: 
     assert client.post(STEP, {"code": code_of()}).headers["Location"] == "/accounts/login/"
 
 
-def test_turning_it_off_requires_a_code_in_addition_to_the_password(protected: User, client: Client) -> None:
+def test_turning_off_two_step_login_requires_a_code_and_not_only_the_password(protected: User, client: Client) -> None:
     client.force_login(protected)
     way = client.post("/accounts/two-step/app/remove/").headers["Location"]
     assert way.startswith("/accounts/two-step/confirm/")
