@@ -185,7 +185,7 @@ def test_requirements_have_the_packages_that_their_sources_name() -> None:
         assert {name.lower() for name in asked} <= pinned_packages(f"{stem}.txt")
 
 
-def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
+def test_server_requirements_have_no_kernel_packages_and_the_reverse() -> None:
     server, kernel = pinned_packages("requirements.txt"), pinned_packages("requirements-kernel.txt")
     assert server & {"ipykernel", "ipython", "matplotlib", "numpy", "pandas", "scipy", "sympy"} == set()
     assert kernel & {"channels", "daphne", "django", "google-genai", "psycopg", "redis", "twisted"} == set()

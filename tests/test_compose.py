@@ -76,22 +76,22 @@ def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_servic
 
 
 @pytest.mark.parametrize("name", ["web", "web2"])
-def test_web_process_has_time_to_end_its_answers(name: str) -> None:
+def test_web_process_gets_enough_time_to_finish_answers_when_its_container_stops(name: str) -> None:
     default = DRAIN_SECONDS.search((ROOT / "config" / "processes.py").read_text())
     assert default
     assert seconds(SERVICES[name]["stop_grace_period"]) >= int(default[1]) + 10
 
 
-def test_worker_has_time_to_end_an_upload() -> None:
+def test_worker_gets_enough_time_to_finish_an_upload_when_its_container_stops() -> None:
     assert seconds(SERVICES["worker"]["stop_grace_period"]) > 12
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "kernels", "postgres", "redis", "s3"])
-def test_service_has_a_health_check(name: str) -> None:
+def test_every_service_has_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
 
 
-def test_health_checks_use_the_address_and_the_file_of_the_processes() -> None:
+def test_health_checks_use_the_web_servers_url_and_the_workers_heartbeat_file() -> None:
     assert "/healthz" in SERVICES["web"]["healthcheck"]["test"][-1]
     worker = SERVICES["worker"]
     beats = worker["command"][worker["command"].index("--heartbeat") + 1]

@@ -82,7 +82,7 @@ def test_no_apparmor_profile_is_installed_if_none_is_needed(machine: Machine, na
     assert (machine.profiles, machine.record.read_text()) == (before, "")
 
 
-def test_script_replaces_its_own_profile_and_names_another_one(machine: Machine) -> None:
+def test_script_replaces_its_own_apparmor_profile_and_reports_a_profile_of_another_source(machine: Machine) -> None:
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     other = machine.add("etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n")
@@ -112,7 +112,7 @@ def test_script_prints_one_sentence_on_other_systems_than_linux(machine: Machine
     assert "\n## macOS and Windows\n" in (ROOT / "README.md").read_text()
 
 
-def test_script_names_a_package_without_a_fitting_version_and_does_not_retry(machine: Machine) -> None:
+def test_error_names_a_package_without_a_suitable_version_and_install_is_not_retried(machine: Machine) -> None:
     machine.add("packages/demo-1-py3-none-any.whl")
     for name, words in (("pip", "-m pip"), ("python", "")):
         machine.add_program(name, f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
@@ -146,7 +146,7 @@ def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> 
     assert machine.record.read_text() == "pip install demo\nsleep 10\n" * 2 + "pip install demo\n"
 
 
-def test_images_are_pinned_by_the_digests_that_docker_names(machine: Machine) -> None:
+def test_images_are_pinned_by_the_digests_that_docker_reports(machine: Machine) -> None:
     names = ("Dockerfile", "compose.yaml")
     for name in ("pin-images", *names):
         machine.add(f"deploy/{name}", (ROOT / "deploy" / name).read_text()).chmod(0o755)

@@ -72,7 +72,7 @@ def test_checker_reports_a_question_with_two_answers_as_doubled(server: LiveServ
         ("stored", ["a", "b"], GRAPH, 1),
     ],
 )
-def test_bucket_must_hold_each_graph_once_and_unchanged(
+def test_checker_reports_a_graph_that_is_missing_changed_or_stored_twice(
     status: str, names: list[str], data: bytes, faults: int
 ) -> None:
     assert len(compare_bucket([("a", SHA256, status)], names, lambda name: data)) == faults

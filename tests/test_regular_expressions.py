@@ -196,7 +196,7 @@ def test_no_group_is_repeated_possessively() -> None:
 
 @pytest.mark.drill
 @pytest.mark.timeout(1_200)
-def test_no_text_of_a_large_number_of_hostile_texts_takes_long() -> None:
+def test_no_text_of_a_large_set_of_hostile_texts_takes_long() -> None:
     times = {name: try_texts(name, DRILL_TEXTS) for name in expressions()}
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:

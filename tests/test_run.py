@@ -192,7 +192,7 @@ def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
         assert run.children(EMULATOR) == []
 
 
-def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
+def test_all_child_processes_end_if_the_run_script_is_killed(var_dir: Path) -> None:
     with running(var_dir) as run:
         assert all(run.children(word) for word in (WEB, WORKER, EMULATOR, KERNELS))
         run.process.kill()

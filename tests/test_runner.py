@@ -62,7 +62,7 @@ def test_test_that_fails_twice_fails_the_run(suite: Suite) -> None:
     assert output.splitlines()[-1] == "FAILED twice test_it.py::test_broken"
 
 
-def test_drill_that_fails_gets_its_second_chance(suite: Suite) -> None:
+def test_failing_drill_is_run_a_second_time_like_other_tests(suite: Suite) -> None:
     code = f"{IS_FIRST}@pytest.mark.drill\ndef test_flaky(): assert not is_first\n"
     status, output = suite.run(code, "-m", "drill")
     assert status == 0
@@ -94,7 +94,7 @@ def test_hanging_test_fails_with_its_stack(suite: Suite) -> None:
 
 
 @pytest.mark.drill
-def test_run_above_its_limit_prints_stacks_and_fails(suite: Suite) -> None:
+def test_test_run_above_the_time_limit_prints_stacks_and_fails(suite: Suite) -> None:
     code = "import time\ndef test_hangs():\n    time.sleep(100)\n"
     status, output = suite.run(code, PLOTLINE_TEST_RUN_LIMIT_S="8")
     assert status == 124

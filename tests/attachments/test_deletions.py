@@ -251,7 +251,9 @@ def test_deletion_stays_claimed_after_a_failed_request_and_retry_delays_grow(own
     assert pauses_s[1] > 200
 
 
-def test_object_that_is_gone_already_counts_as_deleted(owner: User, s3: FaultProxy, s3_client: BaseClient) -> None:
+def test_deletion_of_an_object_that_is_already_missing_succeeds(
+    owner: User, s3: FaultProxy, s3_client: BaseClient
+) -> None:
     graph = create_stored(owner)
     s3_client.delete_object(Bucket="plotline", Key=graph.storage_name)
     graph.delete()

@@ -131,7 +131,9 @@ def test_transparent_colour_of_a_palette_is_kept() -> None:
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 60}], ids=["lossless", "lossy"])
 @pytest.mark.parametrize("metadata", [{}, {"xmp": b"<x/>"}], ids=["simple", "extended"])
-def test_webp_stays_lossless_or_lossy(options: dict[str, object], metadata: dict[str, object]) -> None:
+def test_lossless_webp_stays_lossless_and_lossy_webp_stays_lossy(
+    options: dict[str, object], metadata: dict[str, object]
+) -> None:
     data = encode(make_test_image((640, 480)), "WEBP", **options, **metadata)
     image = reencode_image("a", data, "image/webp")
     assert (b"VP8L" in image.data) == (b"VP8L" in data)
@@ -173,7 +175,7 @@ def test_only_the_first_frame_of_an_animation_is_kept(kind: str) -> None:
     assert max_difference(result, frames[0]) == 0
 
 
-def test_image_with_broken_pixel_data_is_refused_with_its_name() -> None:
+def test_error_for_an_image_with_broken_pixel_data_has_the_file_name() -> None:
     with pytest.raises(UnreadableImage, match=r"^“holiday.png” is broken"):
         reencode_image("holiday.png", encode_grey_png(200, 200, content=b"no pixels"), "image/png")
 

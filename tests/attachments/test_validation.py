@@ -105,7 +105,7 @@ def test_refusal_of_an_image_names_the_file_and_the_limit() -> None:
         inspect_upload("cut.png", encode_image("PNG")[:-20])
 
 
-def test_gif_frame_larger_than_its_screen_counts_for_the_pixel_limit() -> None:
+def test_gif_with_a_frame_of_too_many_pixels_is_refused_even_if_its_screen_is_small() -> None:
     whole = encode_image("GIF", (10, 10))
     offset = whole.index(b"\x2c\0\0\0\0") + 5
     with pytest.raises(UnreadableImage, match="too many pixels"):
@@ -267,7 +267,7 @@ def test_file_that_code_wrote_is_refused_if_it_is_empty_or_too_large(settings: S
         inspect_file_of_code("a.bin", b"\0" * 4)
 
 
-def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Settings) -> None:
+def test_refusal_of_a_too_large_file_has_the_file_name_and_the_limit(settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
     with pytest.raises(RefusedUpload, match="empty"):
         inspect_upload("a.csv", b"")

@@ -79,7 +79,7 @@ def test_browser_figures_are_included_in_the_goals() -> None:
     assert read_row(figures, "longest task")[0] == "14.3"
 
 
-def test_goal_of_kernels_is_missed_above_its_limit_and_without_a_figure() -> None:
+def test_kernel_goal_is_missed_if_the_figure_is_above_the_limit_or_absent() -> None:
     kept: Figures = {
         "session, cold, of a bare ipykernel": 1.15,
         "session, warm: ready p95, ms": 300.0,

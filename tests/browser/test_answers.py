@@ -144,7 +144,7 @@ def test_answer_fits_a_phone_and_is_accessible(phone: Page) -> None:
     assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == []
 
 
-def test_whole_conversation_is_printed(page: Page, url: str) -> None:
+def test_printed_page_has_the_whole_conversation_and_not_only_the_visible_part(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 300})
     page.goto(url)
     page.emulate_media(media="print")

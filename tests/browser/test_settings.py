@@ -13,7 +13,7 @@ DIALOG = "dialog#conversation-settings"
 
 
 @pytest.mark.drill
-def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
+def test_code_execution_that_is_turned_off_for_one_message_is_on_for_the_next(page: Page) -> None:
     change_settings(page, model="scenario-text", code_execution="on")
     page.reload()
     page.select_option(CODE, "once-off")
@@ -146,7 +146,7 @@ def test_composer_controls_fit_the_width_of_a_phone(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_dialog_closes_only_by_a_click_that_began_and_ended_beside_it(page: Page) -> None:
+def test_dialog_closes_only_if_a_click_both_begins_and_ends_outside_it(page: Page) -> None:
     page.click('button[data-action="settings"]')
     dialog = page.locator(DIALOG)
     expect(dialog).to_be_visible()

@@ -64,7 +64,7 @@ def test_share_link_is_copied_even_if_the_browser_offers_no_clipboard_api(tab: P
 
 
 @pytest.mark.drill
-def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) -> None:
+def test_share_link_can_be_copied_from_the_list_of_all_shared_links(tab: Page, server: LiveServer) -> None:
     with tab.expect_navigation():
         choose_in_account_menu(tab, "Shared links")
     link = tab.locator(".shares li").filter(has_text=SHARED)
@@ -75,7 +75,7 @@ def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) ->
 
 
 @pytest.mark.drill
-def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: Page) -> None:
+def test_conversation_can_be_shared_and_exported_only_after_its_first_message(tab: Page) -> None:
     with tab.expect_navigation():
         tab.click("text=New conversation")
     share, export = tab.locator('[data-action="share"]'), tab.locator("button[popovertarget=export-menu]")

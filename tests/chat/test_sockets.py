@@ -373,7 +373,7 @@ def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visit
 @pytest.mark.parametrize(
     "name", ["code-two-rounds", "images", "markdown", pytest.param("long-30", marks=pytest.mark.drill)]
 )
-def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
+def test_tabs_opened_early_late_or_again_all_end_with_the_page_of_a_reload(
     server: LiveServer, demo: Visitor, name: str
 ) -> None:
     assert "Copy</button>" in check_all_tabs_end_with_the_page_of_a_reload(server, demo, name)

@@ -155,7 +155,7 @@ def test_unreachable_redis_fails_its_check_and_its_password_is_not_shown(client:
     assert "secret-word" not in response.content.decode()
 
 
-def test_check_without_a_response_fails_at_the_time_limit(
+def test_health_check_that_gets_no_response_fails_at_the_time_limit(
     client: Client, settings: Settings, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "CHECKS", {"channel_layer": health.check_channel_layer})
@@ -178,7 +178,7 @@ def test_draining_process_is_up_but_not_ready(client: Client, monkeypatch: pytes
     assert client.get("/healthz").status_code == 200
 
 
-def test_refusal_of_a_load_balancer_is_not_logged_as_an_error(
+def test_status_503_of_a_draining_server_is_not_logged_as_an_error(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(draining, "_is_draining", True)

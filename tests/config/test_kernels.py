@@ -32,7 +32,7 @@ def read_settings(**variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_service_on_this_machine_is_the_default() -> None:
+def test_kernel_service_on_this_machine_with_a_sandbox_is_the_default() -> None:
     url, directory, arguments = json.loads(read_settings().stdout)
     assert url == ""
     assert directory == str(Path(os.environ["PLOTLINE_VAR_DIR"]).absolute() / "kernels")

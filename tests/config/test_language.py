@@ -69,7 +69,7 @@ def test_unknown_language_is_refused_with_an_error(person: User, client: Client)
     assert "Die Seiten gibt es in dieser Sprache noch nicht." in response.content.decode()
 
 
-def test_the_language_of_the_browser_is_stored_once_for_answers(
+def test_language_of_the_browser_is_stored_at_the_first_request_and_not_again(
     person: User, client: Client, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     client.get("/accounts/profile/", headers=GERMAN)
@@ -79,7 +79,7 @@ def test_the_language_of_the_browser_is_stored_once_for_answers(
         client.get("/accounts/logout/", headers=GERMAN)
 
 
-def test_the_language_of_an_account_that_is_deleted_meanwhile_is_not_stored(
+def test_account_that_is_deleted_during_a_request_causes_no_server_error(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ask(request: HttpRequest) -> str:
@@ -104,7 +104,7 @@ def translate_sentence_in_german(sentence: str) -> str:
     return translated
 
 
-def test_a_request_of_a_script_stores_no_language_and_gets_the_one_of_the_open_page(
+def test_request_of_a_script_stores_no_language_and_is_answered_in_the_stored_language(
     person: User, client: Client
 ) -> None:
     client.get("/accounts/profile/", headers=GERMAN)

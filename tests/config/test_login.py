@@ -24,7 +24,7 @@ def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
     assert User.objects.get().username == "visitor"
 
 
-def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None:
+def test_name_in_full_width_letters_is_the_name_in_normal_letters(client: Client) -> None:
     wide = "".join(chr(ord(letter) + 0xFEE0) for letter in "visitor")
     assert client.post("/accounts/signup/", NEW_USER | {"username": wide}).status_code == 302
     assert User.objects.get().username == "visitor"
@@ -44,7 +44,7 @@ def test_names_that_differ_only_in_case_are_equal_beyond_ascii(client: Client) -
 
 
 @pytest.mark.parametrize("name", ["visitor", "Visitor"])
-def test_sign_up_is_refused_if_another_takes_the_name_meanwhile(
+def test_sign_up_is_refused_if_another_request_takes_the_name_at_the_same_time(
     client: Client, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def take_name(self: AccountAdapter, request: HttpRequest) -> User:

@@ -69,7 +69,7 @@ def test_addresses_of_one_ipv6_network_count_as_one() -> None:
 
 
 @pytest.mark.usefixtures("person")
-def test_ipv4_addresses_that_are_written_as_ipv6_count_on_their_own() -> None:
+def test_ipv4_address_written_as_ipv6_shares_the_limit_of_the_ipv4_address_only() -> None:
     for _ in range(5):
         log_in(client=Client(REMOTE_ADDR="::ffff:198.51.100.1"))
     assert TOO_MANY in log_in(client=Client(REMOTE_ADDR="198.51.100.1"))
@@ -85,7 +85,7 @@ def test_wrong_logins_count_together_for_all_spellings_of_a_name_and_ports_of_th
 
 
 @pytest.mark.usefixtures("person")
-def test_login_counts_are_in_the_database_without_names_and_addresses() -> None:
+def test_stored_login_counts_contain_neither_names_nor_addresses() -> None:
     log_in()
     stored = str(list(SharedCount.objects.values_list("cache_key", flat=True)))
     assert stored.count(",") >= 3
@@ -112,7 +112,7 @@ def test_limited_account_gets_the_same_response_for_a_right_and_a_wrong_password
 
 
 @pytest.mark.usefixtures("person")
-def test_a_known_browser_has_a_limit_of_its_own_at_all_addresses() -> None:
+def test_known_browser_has_its_own_limit_of_wrong_passwords_for_all_addresses() -> None:
     browser = Client(REMOTE_ADDR="192.0.2.1")
     assert log_in("member", PASSWORD, browser) == "/"
     browser.post("/accounts/logout/")
@@ -194,7 +194,7 @@ def test_admin_login_refuses_an_account_that_has_reached_its_limit_of_wrong_pass
 
 
 @pytest.mark.usefixtures("protected")
-def test_codes_are_limited_for_the_account_over_days_and_all_sessions(settings: Settings) -> None:
+def test_wrong_codes_are_limited_for_each_account_across_browsers_and_addresses(settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "second_step": "8/d/key"}
     known = Client(REMOTE_ADDR="192.0.2.1")
     log_in("member", PASSWORD, known)

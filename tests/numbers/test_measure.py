@@ -13,7 +13,9 @@ from tests.numbers.measure import measure, measure_fresh, read_tables
 
 
 def test_ledger_meets_its_accuracy_limits_on_answers_that_were_written_independently() -> None:
-    """Limits: 2 % wrong verdicts for true figures, 95 % of altered figures found, 2 % of digits that are no claim."""
+    """Checks the shares of figures: true ones that are flagged or not read, altered ones that are flagged, and digits
+    that are no claims but are flagged.
+    """
     counts = measure_fresh()
     assert counts.share(counts.flagged, "true") <= 0.026
     assert counts.share(counts.unread, "true") <= 0.03

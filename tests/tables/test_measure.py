@@ -124,7 +124,9 @@ def test_verdict_of_a_refused_table_depends_on_whether_the_case_allows_a_refusal
         ("41", ("41", "41"), True),
     ],
 )
-def test_ranges_are_equal_if_their_values_are_equal(summary: str, limits: tuple[str, str], expected: bool) -> None:
+def test_ranges_are_compared_by_value_and_not_by_notation(
+    summary: str, limits: tuple[str, str], expected: bool
+) -> None:
     assert has_range(summary, limits) is expected
 
 

@@ -114,6 +114,6 @@ VerifyingFileStorage().store_verified("u1/ab/abc.png", bytes(60_000_000), "image
     assert [path.name for path in media.rglob("*") if path.is_file()] == ["abc.png"]
 
 
-def test_probe_accepts_a_writable_folder_and_does_not_create_it(media: Path) -> None:
+def test_probe_of_a_folder_that_does_not_exist_yet_succeeds_and_does_not_create_it(media: Path) -> None:
     storage.probe()
     assert not media.exists()

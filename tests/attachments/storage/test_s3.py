@@ -158,7 +158,7 @@ def test_storage_call_whose_thread_cannot_start_does_not_use_up_a_slot(
     assert slots.acquire(blocking=False)
 
 
-def test_truncated_upload_never_counts_as_stored(s3: FaultProxy, read_bucket: ReadBucket) -> None:
+def test_truncated_upload_raises_an_error_unless_all_bytes_are_stored(s3: FaultProxy, read_bucket: ReadBucket) -> None:
     s3.fault = Fault.TRUNCATE_HALF
     outcomes = []
     for number in range(20):

@@ -81,7 +81,9 @@ def test_reason_form_refuses_empty_and_long_reasons(reviewer: Client, conversati
 
 
 @pytest.mark.usefixtures("reasons_required")
-def test_reason_opens_one_conversation_and_is_shown_to_its_owner(reviewer: Client, conversation: Conversation) -> None:
+def test_reason_gives_access_to_one_conversation_and_is_shown_to_the_owner(
+    reviewer: Client, conversation: Conversation
+) -> None:
     other = make_conversation(conversation.owner, title=f"{SECRET} other")
     form_url = reviewer.get(review_url(conversation, "change/?as=sent")).headers["Location"]
     response = reviewer.post(form_url, {"reason": "Reported by <its> user"})

@@ -239,7 +239,7 @@ def test_reviewers_see_only_the_names_of_accounts() -> None:
 # --- creation of the roles
 
 
-def test_roles_have_their_permissions_and_are_created_once() -> None:
+def test_roles_have_their_permissions_and_creating_them_again_changes_nothing() -> None:
     def permissions_by_group() -> dict[str, set[str]]:
         return {
             group.name: {f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()}

@@ -253,7 +253,7 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
+async def test_event_streams_and_exports_give_no_content_to_other_users(rows: OwnedRows) -> None:
     # test_sessions.py, test_tables.py and test_numbers.py check access to these calls, whose results take time.
     others = re.compile("/session/|/table/|/numbers/")
     routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and not others.search(route)]

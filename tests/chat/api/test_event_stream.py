@@ -112,7 +112,7 @@ def decide_and_end(live: LiveTurn) -> Turn:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
+async def test_stream_of_a_waiting_turn_stays_open_and_continues_as_soon_as_a_decision_is_published(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # With this interval, the stream does not poll the database during the test.

@@ -133,7 +133,9 @@ def test_json_of_a_part_has_the_fields_of_its_kind_and_is_valid(part: PartValue)
     assert serializer.is_valid(), serializer.errors
 
 
-def test_page_has_fewer_messages_if_they_are_long(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_of_the_list_has_fewer_messages_if_messages_are_long(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
     conversation = make_conversation(owner)
     for chars in (300, 300, 700, 2_000, 10):

@@ -98,7 +98,7 @@ async def test_numbers_of_an_earlier_answer_are_traced_at_the_first_request() ->
     assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
 
 
-def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
+def test_exports_contain_the_traced_numbers_and_those_without_a_source(owner: User) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, "7 of 8")])
     common = {"value": "1", "unit": ""}
     numbers = [
@@ -148,7 +148,7 @@ def test_line_that_says_no_numbers_is_hidden_unless_the_user_asked_for_the_check
     assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")
 
 
-async def test_page_starts_tracing_numbers_and_names_files_that_were_not_read(owner: User) -> None:
+async def test_page_starts_tracing_numbers_and_lists_attached_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
     workbook.mime_type = XLSX

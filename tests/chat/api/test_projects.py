@@ -128,7 +128,7 @@ def test_foreign_and_unknown_projects_get_the_same_error(client: Client, owner: 
     assert Conversation.objects.filter(project__isnull=False).count() == 0
 
 
-def test_temporary_conversation_is_in_no_project_until_it_is_kept(client: Client, owner: User) -> None:
+def test_temporary_conversation_cannot_be_in_a_project_before_it_is_made_permanent(client: Client, owner: User) -> None:
     project_id = str(make_project(owner).pk)
     both = {"is_temporary": True, "project": project_id}
     assert client.post(CONVERSATIONS, both, content_type=JSON).status_code == 422

@@ -66,7 +66,7 @@ def test_number_of_tokens_is_limited() -> None:
     ApiToken.objects.issue(user.pk, name="one more", life=None)
 
 
-def test_page_shows_a_new_token_once_and_revokes_it() -> None:
+def test_new_token_is_shown_once_and_can_be_revoked_on_the_page() -> None:
     client = Client()
     client.force_login(make_user())
     response = client.post(PAGE, {"name": "Weekly <report>", "days": "30"})

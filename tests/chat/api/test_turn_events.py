@@ -174,7 +174,7 @@ def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None
     assert contents == [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
 
 
-def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
+def test_stream_of_a_waiting_turn_stays_open_until_the_turn_runs_again() -> None:
     live = LiveTurn.create()
     live.receive(FunctionCall(name="run_python", call_id="c1"))
     live.write_row(("waiting", {}))
@@ -230,7 +230,7 @@ def test_reset_event_is_sent_when_text_becomes_a_thought() -> None:
     ]
 
 
-def test_numbers_of_events_equal_those_of_the_log_rows() -> None:
+def test_events_have_the_sequence_numbers_of_their_log_rows() -> None:
     live = LiveTurn.create()
     write_two_rounds(live)
     turn = live.end()

@@ -72,7 +72,7 @@ CHANGES: list[Change] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: type(change).__name__)
-def test_change_is_read_back_from_its_row(change: Change) -> None:
+def test_change_that_is_written_as_a_log_row_and_read_back_is_equal(change: Change) -> None:
     name, data = to_row(change)
     assert from_row(name, json.loads(json.dumps(data))) == change
 
@@ -110,6 +110,6 @@ def test_usage_is_not_logged_if_all_other_changes_append_text() -> None:
 
 
 @pytest.mark.parametrize("boundary", [AttemptRestarted(0), RoundStarted(1)])
-def test_usage_before_a_new_attempt_or_round_is_kept(boundary: Change) -> None:
+def test_usage_reported_before_a_new_attempt_or_round_is_logged(boundary: Change) -> None:
     usage = Reported(UsageReported(Usage(total=1)))
     assert coalesce_changes([TextAppended(0, "b"), usage, boundary]) == [TextAppended(0, "b"), usage, boundary]

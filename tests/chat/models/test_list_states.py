@@ -46,7 +46,7 @@ def end(conversation: Conversation) -> None:
     end_turn(turn, Ending(Turn.Status.DONE, Answer()))
 
 
-def test_state_of_an_answer_follows_its_turn_until_it_is_read(browser: Client, owner: User) -> None:
+def test_state_of_an_answer_is_running_waiting_or_unread_until_the_answer_is_read(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     make_conversation(owner, title="Silent")
     make_model_message(asking, status=Turn.Status.QUEUED)

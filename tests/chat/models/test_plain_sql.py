@@ -27,7 +27,7 @@ def make_turns(count: int) -> list[Turn]:
     return [make_model_message(make_conversation()).turn for _ in range(count)]
 
 
-def test_values_of_each_type_are_stored_in_their_rows() -> None:
+def test_values_of_each_type_are_stored_in_the_right_rows() -> None:
     first, second, other = make_turns(3)
     at = timezone.now()
     # The rows need not have the same fields.

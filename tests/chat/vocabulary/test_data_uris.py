@@ -55,7 +55,7 @@ pieces = st.one_of(
 
 @settings(max_examples=500)
 @given(st.lists(pieces, max_size=8).map("".join))
-def test_output_is_restored_exactly(output: str) -> None:
+def test_output_is_equal_after_images_are_extracted_and_restored(output: str) -> None:
     extraction = extract_images(output)
     assert restore_images(extraction.text, extraction.images) == output
     assert sum(len(image.data) for image in extraction.images) <= len(output)
@@ -97,7 +97,7 @@ def test_image_in_line_wrapped_base64_is_extracted(line_chars: int, after: str) 
         "data:image/png;base64,",
     ],
 )
-def test_uri_stays_in_the_text_if_it_is_no_image_or_cannot_be_restored(output: str) -> None:
+def test_data_uri_stays_in_the_text_if_it_is_no_image_or_could_not_be_restored_exactly(output: str) -> None:
     assert extract_images(output) == Extraction(output, ())
 
 
@@ -120,7 +120,7 @@ def test_images_above_the_limit_stay_in_the_text() -> None:
         "data:image/png;base64,iVBORw0KGgo" + ("A" * 65 + "\n" + "A" * 11 + "\n") * 20_000,
     ],
 )
-def test_hostile_output_is_restored_exactly(output: str) -> None:
+def test_hostile_output_is_equal_after_images_are_extracted_and_restored(output: str) -> None:
     extraction = extract_images(output)
     assert restore_images(extraction.text, extraction.images) == output
 

@@ -26,7 +26,7 @@ def test_every_kind_has_a_type_and_an_example() -> None:
 
 
 @every_example
-def test_example_sets_every_field(part: Part) -> None:
+def test_example_of_each_kind_sets_every_field(part: Part) -> None:
     for field in fields(part):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         # The bytes of inline data stand in an attachment.

@@ -74,7 +74,7 @@ def test_a_known_sentence_is_translated() -> None:
         ("$.a: here is “there must be a text here.”", "$.a: here is “there must be a text here.”"),
     ],
 )
-def test_reason_of_a_refused_import_is_translated_and_its_position_is_not(refusal: str, translated: str) -> None:
+def test_reason_of_a_refused_import_is_translated_but_its_json_path_is_not(refusal: str, translated: str) -> None:
     assert translate_sentence(refusal) == translated
 
 
@@ -88,7 +88,7 @@ def test_each_of_several_sentences_is_translated() -> None:
         )
 
 
-def test_names_are_kept_and_phrases_in_placeholders_are_translated() -> None:
+def test_file_names_in_a_sentence_are_not_translated_and_phrases_in_placeholders_are() -> None:
     assert translate_sentence("The question asks for a graph and has a list of numbers.") == (
         "Die Frage verlangt eine Grafik und hat eine Liste von Zahlen."
     )
@@ -163,7 +163,7 @@ def sentences_of(path: Path) -> list[str]:
     return [text.strip() for text in texts if SENTENCE.match(text.strip())]
 
 
-def test_matching_takes_little_time_for_text_that_nearly_fits() -> None:
+def test_long_text_that_nearly_matches_a_sentence_takes_little_time() -> None:
     line = next(line for line in known_sentences() if line.startswith("{model} does not take files like"))
     text = " does not take files like “" * 150 + "” (" * 1_300
     started_at = time.process_time()

@@ -64,7 +64,7 @@ def test_result_that_code_printed_is_shown_as_a_latex_formula() -> None:
 
 
 @pytest.mark.drill
-def test_prompts_of_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
+def test_typical_first_prompts_get_a_right_answer_or_a_refusal(tmp_path: Path) -> None:
     answers = [(one, plan(one.prompt, files=one.files)) for one in PROMPTS]
     planned = [(one, answer) for one, answer in answers if isinstance(answer, Plan)]
     results = run([(one.files, answer) for one, answer in planned], tmp_path)
@@ -101,7 +101,7 @@ def test_every_example_question_runs_without_an_error_and_gets_a_comment(tmp_pat
 
 
 @pytest.mark.parametrize("prompt", ["Plot a sine wave", "Zeichne eine Sinuskurve", "画一条正弦曲线"])
-def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: str) -> None:
+def test_suggested_changes_of_a_curve_are_understood_and_change_its_program(prompt: str) -> None:
     shown = plan(prompt)
     assert isinstance(shown, Plan)
     suggested = re.findall(r"\[(.+)\]\(#ask\)", shown.comment)
@@ -241,7 +241,7 @@ def test_question_that_is_not_wholly_understood_is_refused(prompt: str) -> None:
         ("Describe my CSV", "There is no table yet"),
     ],
 )
-def test_refusal_is_one_line_and_three_questions_that_are_understood(prompt: str, text: str) -> None:
+def test_refusal_has_a_reason_in_one_line_and_three_questions_that_can_be_answered(prompt: str, text: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     reason, *_ = answer.partition("\n\n")
@@ -283,7 +283,7 @@ def test_refusal_of_two_questions_in_one_prompt_offers_each_separately(prompt: s
     assert offered(answer) == questions
 
 
-def test_offered_questions_about_a_table_name_its_columns_and_have_plans() -> None:
+def test_suggested_questions_about_a_table_use_its_column_names_and_can_be_answered() -> None:
     answer = plan("What should we do about the price?", files={"sales.csv": SALES})
     assert isinstance(answer, str)
     assert offered(answer)[0] == 'Plot "units" over "date"'

@@ -113,7 +113,7 @@ def test_question_with_an_unknown_or_unclear_part_is_refused_with_questions_abou
     assert any('"units"' in one for one in offered(answer))
 
 
-def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
+def test_question_is_answered_from_the_file_that_has_the_column_or_is_named_in_it() -> None:
     files = {"sales.csv": SALES, "people.csv": PEOPLE, "trees.csv": TREES.encode()}
     assert "'people.csv'" in program_of("bar chart of city", files=files)
     assert "'trees.csv'" in program_of("describe trees.csv", files=files)

@@ -139,5 +139,7 @@ def test_context_of_a_number_in_a_very_long_sentence_has_at_most_1000_characters
         ),
     ],
 )
-def test_source_is_accepted_if_names_are_uncertain_or_units_differ(output: str, text: str, verdicts: list[str]) -> None:
+def test_source_is_found_if_the_text_uses_another_unit_or_a_short_form_of_a_name(
+    output: str, text: str, verdicts: list[str]
+) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts

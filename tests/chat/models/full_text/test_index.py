@@ -358,7 +358,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     assert read_triggers() == expected_triggers(), "the migration that rebuilt a table must call restore_triggers"
 
 
-def test_conversations_and_messages_are_found_after_they_were_moved(owner: User) -> None:
+def test_search_finds_a_conversation_of_a_new_owner_and_a_message_in_a_new_conversation(owner: User) -> None:
     conversation = make_conversation(owner, title="Title")
     make_user_message(conversation, "words")
     stranger = make_user()

@@ -258,7 +258,7 @@ def hostile_bundles(payload: str) -> list[dict[str, JSON]]:
     ]
 
 
-def test_payload_in_any_position_stays_text() -> None:
+def test_attack_in_any_position_of_a_rich_output_stays_text() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for bundle in hostile_bundles(payload):
@@ -312,14 +312,14 @@ def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str)
     assert_is_safe_html(html)
 
 
-def test_table_within_its_limits_is_complete() -> None:
+def test_html_table_within_the_limits_is_shown_with_all_rows() -> None:
     (table,) = display_blocks({"text/html": wide_html(900, 3)})
     assert isinstance(table, Table)
     assert len(table.rows) == 900
     assert re.fullmatch(r"900 rows × 3 columns", table.size)
 
 
-def test_printed_data_frame_is_shown_as_a_table_below_the_text_before_it() -> None:
+def test_data_frame_printed_after_a_text_is_shown_as_a_table_below_the_text() -> None:
     output = "Mean: 5\n   a\n0  4\n1  6\n"
     html = part_html(view_of(CodeExecutionResult(output, OUTCOME_OK)))
     assert html.index("Mean: 5") < html.index("<table>")

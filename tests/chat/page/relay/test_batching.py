@@ -57,7 +57,7 @@ class Recorder:
         return await asyncio.gather(*futures, return_exceptions=True)
 
 
-async def test_items_that_arrive_one_after_another_are_passed_on_at_once() -> None:
+async def test_item_is_passed_on_at_once_if_no_call_is_running() -> None:
     recorder = Recorder()
     recorder.may_finish.set()
     assert [await recorder.calls.submit(item) for item in ("a", "b")] == ["A", "B"]
@@ -78,7 +78,7 @@ async def test_result_that_is_an_exception_is_raised_for_its_item_alone() -> Non
     assert len(recorder.batches) == 2
 
 
-async def test_items_of_a_call_that_failed_are_tried_alone() -> None:
+async def test_items_of_a_failed_batch_are_retried_one_by_one() -> None:
     recorder = Recorder()
     a, error, b = await recorder.submit_while_busy("a", "broken", "b")
     assert (a, b) == ("A", "B")
@@ -94,7 +94,7 @@ async def test_error_of_a_type_that_fails_all_items_is_raised_for_each_of_them()
     assert await recorder.calls.submit("later") == "LATER"
 
 
-async def test_cancelled_item_is_passed_on_and_does_not_delay_other_items() -> None:
+async def test_cancelled_item_is_still_passed_on_and_does_not_delay_other_items() -> None:
     recorder = Recorder()
     async with recorder.busy():
         cancelled, other = recorder.calls.submit("cancelled"), recorder.calls.submit("other")

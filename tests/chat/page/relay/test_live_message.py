@@ -205,7 +205,7 @@ def test_text_that_became_a_thought_equals_the_message_rendered_as_a_whole(
     assert page.parts_html.count('data-part-kind="text"') == 1
 
 
-def test_attachment_ends_a_run_of_texts() -> None:
+def test_texts_before_and_after_an_attachment_are_separate_elements() -> None:
     page = LivePage()
     page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])
     page.check()
@@ -343,7 +343,7 @@ def test_text_split_into_several_documents_equals_the_text_rendered_as_a_whole(
 
 
 @pytest.mark.parametrize("end", ["-", "--", "- ", "\n-", "\n=", "\n> -", "\n- [Who", "\n- [Who](#as"])
-def test_answer_that_ends_in_an_unfinished_list_item_looks_the_same_live_and_reloaded(end: str) -> None:
+def test_answer_that_ends_in_an_unfinished_list_item_is_equal_live_and_reloaded(end: str) -> None:
     page = LivePage()
     for character in f"Three points:\n{end}":
         page.receive([Text(character)])

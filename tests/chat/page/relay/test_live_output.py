@@ -79,7 +79,7 @@ def test_time_of_an_output_grows_with_its_length() -> None:
     assert time_growth(stream, 1600) < GROWTH_LIMIT
 
 
-def test_shown_output_gets_its_outcome_when_its_code_has_ended() -> None:
+def test_output_on_the_page_gets_an_outcome_when_its_code_has_ended() -> None:
     page = LivePage()
     page.receive([CODE, printed("1\n")])
     page.receive([printed("2\x1b[")])
@@ -161,7 +161,7 @@ def run_parts(outputs: Sequence[ToolOutput], end: str) -> list[ToolOutput]:
 
 
 @given(runs=st.lists(st.tuples(RUN, ENDS), min_size=1, max_size=3), data=st.data())
-def test_output_in_any_pieces_looks_like_a_page_that_is_loaded_later(
+def test_output_received_in_any_pieces_equals_the_output_on_a_page_that_is_loaded_later(
     runs: Sequence[tuple[Sequence[ToolOutput], str]], data: st.DataObject
 ) -> None:
     """After each frame, the page equals one that is loaded at this time: by a second tab, or after a reconnection."""
@@ -182,7 +182,7 @@ def test_output_in_any_pieces_looks_like_a_page_that_is_loaded_later(
             break
 
 
-def test_page_that_joined_before_the_end_of_an_output_shows_its_outcome() -> None:
+def test_page_that_was_opened_while_code_ran_shows_the_outcome_of_the_code() -> None:
     before = LivePage()
     before.receive([CODE, printed("1\n")])
     after = LivePage()

@@ -36,7 +36,7 @@ def test_positions_are_read_for_live_turns_of_other_processes_in_followed_conver
 
 
 @pytest.mark.django_db
-def test_ended_turn_is_in_the_positions_one_last_time_with_its_revision() -> None:
+def test_positions_contain_an_ended_turn_once_more_with_the_new_revision() -> None:
     conversation = make_conversation()
     turn = make_live_turn(conversation, lease_owner="another", steps=2)
     key = str(conversation.pk)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.page.relay.send_window import UNACKNOWLEDGED_BYTES, WINDOW_BYTES, WINDOW_FRAMES, SendWindow
 
 
-def test_window_fills_and_is_emptied_by_acknowledgements() -> None:
+def test_send_window_is_full_after_unacknowledged_frames_and_emptied_by_acknowledgements() -> None:
     window = SendWindow()
     for seq in range(WINDOW_FRAMES):
         window.add("t", seq, 10)
@@ -30,7 +30,7 @@ def test_window_accepts_a_late_first_acknowledgement_of_a_new_frame() -> None:
     assert list(window.sent) == [("t", 3 * WINDOW_FRAMES - 1, 10)]
 
 
-def test_unordered_messages_do_not_fill_the_window() -> None:
+def test_unordered_messages_do_not_fill_the_send_window() -> None:
     window = SendWindow()
     window.add("t", 0, 10)
     window.acknowledge("t", 0)

@@ -118,7 +118,7 @@ sed 's/a$/b$/'
 """
 
 
-def test_formulas_beside_text_and_of_few_characters_are_found() -> None:
+def test_every_formula_in_the_list_of_examples_is_found() -> None:
     for text in (text for line in FORMULAS.strip().splitlines() for text in line.split(" | ")):
         assert len(formulas(text)) == text.count("$") // 2, text
 
@@ -333,7 +333,7 @@ def test_environment_that_is_no_formula_keeps_its_whole_text(text: str) -> None:
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
 
 
-def test_environment_that_cannot_be_drawn_is_code_with_its_lines() -> None:
+def test_latex_environment_that_cannot_be_converted_is_shown_as_code_with_all_its_lines() -> None:
     text = "\\begin{tabular}{ll}\na & b \\\\\n- c & $d$ \\\\\n\\end{tabular}"
     assert ParsedHtml(render_markdown(text)).only("code").text == text
 

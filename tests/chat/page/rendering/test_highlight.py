@@ -104,6 +104,6 @@ def test_code_that_took_pygments_seconds_is_highlighted_at_once(language: str, c
         ),
     ],
 )
-def test_tokens_of_each_language_have_their_classes(language: str, code: str, html: str) -> None:
+def test_tokens_of_each_programming_language_have_the_expected_classes(language: str, code: str, html: str) -> None:
     spans = re.sub(r'<span class="(\w+)">(.*?)</span>', r"<\1>\2</\1>", highlight_code(code, language))
     assert spans == html

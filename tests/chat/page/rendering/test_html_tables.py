@@ -43,7 +43,7 @@ def test_data_frame_is_read_with_its_index_and_size() -> None:
     assert table.size == "3 rows × 3 columns"
 
 
-def test_levels_of_the_header_are_joined_into_column_names() -> None:
+def test_texts_of_several_header_rows_are_joined_into_column_names() -> None:
     table = only_table(MULTI_INDEX_HTML)
     assert table.rows[1] == ("p", "2", "4", "5", "6")
     assert table.index_columns == 2
@@ -114,7 +114,7 @@ def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> 
         (f"<p>{'word ' * 30}</p><table><tr><td>1</td></tr></table>", True),
     ],
 )
-def test_html_is_tabular_only_if_tables_are_a_large_part_of_it(source: str, is_tabular: bool) -> None:
+def test_html_is_shown_as_tables_only_if_tables_are_a_large_part_of_it(source: str, is_tabular: bool) -> None:
     assert read_html(source).is_tabular == is_tabular
 
 
@@ -135,7 +135,7 @@ GRIDS = st.integers(1, 5).flatmap(lambda width: st.lists(st.lists(TEXTS, min_siz
 
 
 @given(GRIDS)
-def test_cells_are_read_as_they_were_escaped(grid: list[list[str]]) -> None:
+def test_escaped_text_of_cells_is_read_unescaped(grid: list[list[str]]) -> None:
     lines = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in grid)
     table = only_table(f"<table><tbody>{lines}</tbody></table>")
     assert table.rows == tuple(tuple(" ".join(text.split()) for text in row) for row in grid)

@@ -215,7 +215,7 @@ def test_fenced_code_is_highlighted_only_when_the_fence_is_closed() -> None:
 
 
 @pytest.mark.parametrize("line", ["-", "--", "=", "==", "===", "- ", "-\n", "--\n-\nb\n-"])
-def test_line_above_dashes_or_equals_signs_is_text(line: str) -> None:
+def test_line_above_dashes_or_equals_signs_does_not_become_a_heading(line: str) -> None:
     for before in ("a", "a\nb", "- a\n  b", "> a"):
         prefix = {"-": "  ", ">": "> "}.get(before[0], "")
         text = f"{before}\n" + "\n".join(f"{prefix}{one}" for one in line.split("\n"))
@@ -253,7 +253,7 @@ def test_suggested_question_is_never_shown_as_markdown_source_while_it_is_receiv
     assert "- [1, 2" in render_markdown("```\n- [1, 2", growing)
 
 
-def test_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
+def test_list_mark_or_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
     assert render_markdown("a\n-") == "<p>a</p>\n<ul>\n<li></li>\n</ul>\n"
     assert render_markdown("a\n--") == "<p>a\n--</p>\n"
 

@@ -167,13 +167,13 @@ def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) ->
         (r"a &= b \\ &= c", ["a=b", "=c"]),
     ],
 )
-def test_formula_of_several_rows_keeps_them(latex: str, rows: list[str]) -> None:
+def test_formula_of_several_rows_is_converted_with_all_its_rows(latex: str, rows: list[str]) -> None:
     root = ElementTree.fromstring(str(render_formula(latex, is_block=True)).replace("&nbsp;", " "))
     shown = ["".join(row.itertext()) for row in root.iter("mtr")]
     assert [row.replace("\u2061", "").strip() for row in shown] == rows
 
 
-def test_each_katex_sample_is_drawn_alike_or_shown_as_its_source() -> None:
+def test_each_katex_sample_is_converted_as_recorded_or_shown_as_source() -> None:
     drawn = 0
     for line in KATEX.read_text().splitlines():
         latex, characters, shape = line.split("\t")
@@ -204,7 +204,7 @@ def test_limits_of_an_operator_in_an_inline_formula_are_beside_its_name() -> Non
     assert "<msub><mi>lim</mi>" in str(render_formula(r"\lim_{x}", is_block=False))
 
 
-def test_payload_gives_only_mathml() -> None:
+def test_attack_inside_a_formula_gives_only_mathml() -> None:
     forms = [
         "${}$",
         r"$\text{{{}}}$",

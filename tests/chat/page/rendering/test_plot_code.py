@@ -57,7 +57,7 @@ PIECES = (
         ("import os; os._exit(1)", NO_CAPTION),
     ],
 )
-def test_caption_is_read_from_the_code(code: str, caption: Caption) -> None:
+def test_caption_of_a_graph_is_read_from_the_code_that_drew_it(code: str, caption: Caption) -> None:
     assert caption_of(code, 0) == caption
 
 

@@ -284,7 +284,7 @@ def embed(payload: str) -> list[str]:
     ]
 
 
-def test_payload_gives_only_allowed_html_at_once_and_while_streaming() -> None:
+def test_attack_in_markdown_gives_only_allowed_html_whole_and_streamed() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for text in embed(payload):
@@ -326,7 +326,7 @@ def test_title_of_a_link_contains_no_unescaped_brackets() -> None:
         assert re.search(r'="[^"]*[<>]', render_markdown(source)) is None
 
 
-def test_payload_lists_contain_no_duplicates_and_are_large() -> None:
+def test_lists_of_attacks_have_at_least_100_different_entries() -> None:
     assert len(set(SCRIPTS)) >= 120
     assert len(set(EXFILTRATION)) >= 100
 

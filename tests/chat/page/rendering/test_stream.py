@@ -125,13 +125,13 @@ def test_line_that_fills_a_document_and_reopens_a_block_streams_like_the_whole_t
 
 
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])
-def test_examples_of_the_specification_stream_character_by_character(name: str) -> None:
+def test_examples_of_the_specification_streamed_by_character_equal_the_whole_rendering(name: str) -> None:
     for example in load_examples(name):
         assert_streams_like_whole(example.markdown, range(len(example.markdown)))
 
 
 @pytest.mark.drill
-def test_combined_examples_stream_in_random_pieces() -> None:
+def test_joined_examples_streamed_in_random_pieces_equal_the_text_rendered_at_once() -> None:
     random = Random(20261120)
     examples = [example.markdown for name in ("commonmark", "gfm") for example in load_examples(name)]
     for _ in range(1500):
@@ -169,7 +169,7 @@ def test_combined_examples_stream_in_random_pieces() -> None:
         "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
     ],
 )
-def test_difficult_block_borders_stream_character_by_character(text: str) -> None:
+def test_difficult_block_borders_streamed_by_character_equal_the_whole_rendering(text: str) -> None:
     for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         assert_streams_like_whole(variant, range(len(variant)))
 
@@ -195,7 +195,7 @@ def test_closed_blocks_are_sent_once() -> None:
     assert update.tail_html == "<p>end.</p>\n"
 
 
-def test_reference_definition_replaces_earlier_blocks() -> None:
+def test_link_definition_that_arrives_later_renders_earlier_blocks_again() -> None:
     markdown = MarkdownStream()
     markdown.append("see [1]\n\nand\n\nmore\n")
     assert "<a" not in markdown.update().closed_html
@@ -205,7 +205,7 @@ def test_reference_definition_replaces_earlier_blocks() -> None:
     assert 'href="https://e.example"' in update.closed_html
 
 
-def test_unused_definition_does_not_replace_closed_blocks() -> None:
+def test_link_definition_that_no_text_uses_sends_no_earlier_block_again() -> None:
     markdown = MarkdownStream()
     markdown.append("one\n\ntwo\n\nthree\n")
     markdown.update()

@@ -93,7 +93,7 @@ def test_size_and_view_box_come_from_the_attributes_of_the_root(
     assert ElementTree.fromstring(picture.svg).get("viewBox") == view_box
 
 
-def test_title_element_becomes_the_name_of_the_picture() -> None:
+def test_title_element_of_an_svg_becomes_the_title_of_the_picture() -> None:
     picture = picture_of("<title> A <b/>graph</title><g><title>inner</title></g>")
     assert picture is not None
     assert picture.title == "A graph"
@@ -110,7 +110,7 @@ def test_raster_images_are_kept_and_other_images_are_removed() -> None:
         assert svg_of(f'<image href="{other}"/>') == ""
 
 
-def test_links_are_replaced_by_their_content() -> None:
+def test_links_in_an_svg_are_replaced_by_their_content() -> None:
     assert svg_of('<a xlink:href="http://e.example"><g><text>x</text></g></a>') == "<g><text>x</text></g>"
 
 
@@ -163,7 +163,7 @@ def test_attack_in_an_svg_is_removed(attack: str) -> None:
     assert not re.search(r"<script|<foreignObject|<iframe|<animate|<set\b|\son\w+=|expression|xhtml|hx-", cleaned)
 
 
-def test_payload_gives_a_safe_picture_or_none() -> None:
+def test_attack_in_an_svg_source_gives_a_safe_picture_or_none() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             quoted = payload.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

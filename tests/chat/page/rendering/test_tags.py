@@ -73,7 +73,7 @@ def test_known_html_tags_are_rendered_and_others_are_shown_as_text(source: str, 
         ("<script>a</script><p onclick=x>y", "&lt;script&gt;a&lt;/script&gt;&lt;p onclick=x&gt;y\n"),
     ],
 )
-def test_tag_of_a_block_ends_a_paragraph_or_makes_a_heading(source: str, html: str) -> None:
+def test_block_tag_on_its_own_line_ends_a_paragraph_or_makes_a_heading_or_rule(source: str, html: str) -> None:
     assert render_markdown(source) == html
     assert_streams_like_whole(source, range(len(source)))
 
@@ -141,14 +141,14 @@ def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
 
 
 @pytest.mark.formulas
-def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
+def test_tags_in_formulas_in_raw_html_and_in_code_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
     # `<div>` would only end a paragraph; `<table>` begins raw HTML, which the parser shows as source.
     assert "<b>" not in render_markdown("<table>\n<b>x</b>\n</table>")
     assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
 
 
-def test_address_ends_at_a_tag() -> None:
+def test_bare_web_address_in_a_text_ends_at_a_following_tag() -> None:
     links = ParsedHtml(render_markdown("http://a.example<br>b [<b>c</b>](http://d.example/?<b>)")).find_all("a")
     assert [link["href"] for link in links] == ["http://a.example", "http://d.example/?%3Cb%3E"]
 
@@ -236,7 +236,7 @@ def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
         "Three points.\n- one\n- two\n\nA sum\n= 42\n\n--\n-\nb\n",
     ],
 )
-def test_tags_stream_character_by_character(text: str) -> None:
+def test_tags_streamed_by_character_equal_the_text_rendered_at_once(text: str) -> None:
     for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         assert_streams_like_whole(variant, range(len(variant)))
 

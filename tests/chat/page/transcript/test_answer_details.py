@@ -48,7 +48,7 @@ def test_details_list_the_settings_of_a_preset() -> None:
     assert budget == ("at most 0 tokens of thinking",)
 
 
-def test_details_name_both_places_if_code_ran_in_the_sandbox_and_in_the_session() -> None:
+def test_details_say_that_code_ran_in_the_sandbox_and_in_the_session_if_both_are_true() -> None:
     turn = make_turn(engine=Engine.NATIVE)
     native, session = ExecutableCode("1"), ExecutableCode("2", engine=Engine.SESSION, made_by="c")
     assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
@@ -56,7 +56,7 @@ def test_details_name_both_places_if_code_ran_in_the_sandbox_and_in_the_session(
     assert both == "in the sandbox of the model's service, and in the Python session"
 
 
-def test_details_name_the_service_whose_sandbox_ran_code_only_to_readers_who_may_see_it() -> None:
+def test_details_show_the_owner_and_not_guests_whose_sandbox_ran_the_code() -> None:
     google = make_turn(engine=Engine.NATIVE, provider="gemini")
     assert answer_details(google, OWNER).engine == "in Google's sandbox"
     assert answer_details(google, guest_reader(str)).engine == "in the sandbox of the model's service"
@@ -100,7 +100,7 @@ def test_details_show_the_number_and_the_cost_of_searches() -> None:
     ("engine", "words"),
     [(Engine.NATIVE, "in the sandbox of the model's service"), (Engine.SESSION, "in the Python session")],
 )
-def test_details_name_the_place_of_code_once_the_turn_has_ended(engine: Engine, words: str) -> None:
+def test_details_say_where_code_ran_once_the_turn_has_ended(engine: Engine, words: str) -> None:
     assert answer_details(make_turn(engine=engine), OWNER).engine == words
     assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""
 

@@ -153,7 +153,7 @@ def test_each_kind_of_reader_sees_only_its_allowed_content(text: str) -> None:
     assert {name for name, reader in READERS.items() if text in html_for(reader)} == SHOWN_TO[text]
 
 
-def test_readers_without_scripts_get_no_buttons_and_no_urls_but_those_of_their_files() -> None:
+def test_guests_and_exports_get_no_buttons_and_no_internal_urls_except_those_of_files() -> None:
     for name in ("guest", "export"):
         html = html_for(READERS[name]) + html_for(READERS[name], make_question())
         assert not re.search(r"<button|data-action|data-(?:state-)?url|aria-sort|data-column", html)

@@ -68,7 +68,7 @@ def test_planned_deletion_logs_out_everywhere_and_disables_tokens_and_links(pers
     assert delete_due_accounts() == 0
 
 
-def test_account_cannot_be_kept_once_its_deletion_has_begun(person: User) -> None:
+def test_deletion_of_an_account_cannot_be_cancelled_once_it_has_begun(person: User) -> None:
     # The statement of the owner began in time, and has waited until the deletion has deactivated the account.
     User.objects.update(deletion_at=timezone.now() + timedelta(seconds=60), is_active=False)
     keep_account(person)

@@ -100,7 +100,7 @@ def test_response_does_not_reveal_whether_an_address_is_known(person: User) -> N
     assert mail.outbox == []
 
 
-def test_response_takes_the_same_queries_for_known_and_unknown_addresses(
+def test_password_reset_runs_the_same_queries_for_known_and_unknown_addresses(
     person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
@@ -235,7 +235,7 @@ def test_mailed_links_use_the_host_of_the_settings_not_of_the_request(
     assert all(link.startswith(expected) for found in links for link in found), links
 
 
-def test_mail_is_off_if_the_settings_do_not_name_one_host() -> None:
+def test_mail_is_off_if_neither_public_url_nor_allowed_hosts_gives_a_single_host() -> None:
     program = "from django.conf import settings; print(repr(settings.EMAIL_URL))"
     variables = {"EMAIL_URL": "smtp://localhost", "EMAIL_FROM": "a@example.org", "ALLOWED_HOSTS": "*,.example.org"}
     results = []
@@ -375,7 +375,7 @@ def test_person_gets_a_mail_about_changes_of_two_step_login(
     assert "Two-step login was turned off" in notices()[ADDRESS]
 
 
-def test_change_is_made_even_if_its_mail_cannot_be_sent(
+def test_password_is_changed_even_if_the_mail_about_the_change_cannot_be_sent(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     def fail(message: mail.EmailMessage) -> int:

@@ -112,14 +112,14 @@ def test_unknown_default_approval_is_refused_with_the_names_of_both_values(
     assert (person.default_approval, person.default_engine) == ("auto", "auto")
 
 
-def test_line_breaks_of_an_instruction_count_as_one_character(person: User, client: Client) -> None:
+def test_line_break_in_an_instruction_counts_as_one_character(person: User, client: Client) -> None:
     text = "a\r\n" * (INSTRUCTION_LIMIT // 2)
     assert client.post("/accounts/defaults/", {**DEFAULTS, "instruction": text}).status_code == 302
     person.refresh_from_db()
     assert "\r" not in person.instruction
 
 
-def test_persons_instruction_is_sent_before_the_conversations_and_costs_no_query(
+def test_persons_instruction_is_sent_before_that_of_the_conversation_without_another_query(
     person: User, client: Client, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     client.post("/accounts/defaults/", DEFAULTS)

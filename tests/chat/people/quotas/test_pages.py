@@ -28,7 +28,7 @@ def check_wait(response: Any, sentence: str, *, most_s: int = 24 * 3600) -> None
     assert 0 < int(response.headers["Retry-After"]) <= most_s
 
 
-def test_new_conversations_are_limited_in_every_way_to_create_them(browser: Client, owner: User) -> None:
+def test_conversation_quota_applies_to_page_api_and_imports(browser: Client, owner: User) -> None:
     Quota.objects.create(user=owner, conversations_per_day=2)
     assert browser.post(f"{API}conversations/", {}, content_type="application/json").status_code == 201
     browser.post("/c/new/")

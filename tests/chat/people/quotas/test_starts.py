@@ -117,7 +117,7 @@ def test_own_code_is_refused_if_the_kernel_time_is_used_up(settings: Settings) -
     create_turn(make_question(conversation), lease_owner="test")
 
 
-def test_counting_takes_one_statement() -> None:
+def test_starts_in_a_batch_are_counted_with_one_statement() -> None:
     conversations = [make_conversation() for _ in range(3)]
     with CaptureQueriesContext(connection) as queries:
         start(*map(make_question, conversations))
