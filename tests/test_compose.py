@@ -25,7 +25,7 @@ def seconds(text: str) -> int:
     return int(match[1])
 
 
-def test_image_has_all_folders_that_a_server_needs() -> None:
+def test_docker_image_copies_every_folder_except_bench_deploy_docs_and_tests() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     folders = {path.partition("/")[0] for path in tracked if "/" in path and not path.startswith(".")}
     copied = set(re.findall(r"^COPY (\w+) \1$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE))

@@ -136,7 +136,7 @@ ERROR: No matching distribution found for soupsieve==4.1.1"""
     assert result.stderr.startswith("Python 3.11.2 cannot have soupsieve==4.1.1. Use another Python: rm -rf .venv")
 
 
-def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> None:
+def test_installation_is_tried_three_times_if_the_package_server_is_away(machine: Machine) -> None:
     """Without a connection, pip prints the same error as for an unknown package, with an empty list of versions."""
     text = "Could not find a version that satisfies the requirement demo (from versions: none)"
     machine.add_program("pip", f'#!/bin/sh\necho "pip $*" >> "$RECORD"\necho "ERROR: {text}" >&2\nexit 1\n')
@@ -164,7 +164,9 @@ def test_images_are_pinned_by_the_digests_that_docker_reports(machine: Machine) 
 
 
 @pytest.mark.parametrize(("installed", "newest"), [(["9.6", "15", "17", "16"], "17"), (["15"], "15"), (["13"], "")])
-def test_newest_postgresql_from_version_15_on_is_used(machine: Machine, installed: list[str], newest: str) -> None:
+def test_newest_installed_postgresql_of_at_least_version_15_is_used(
+    machine: Machine, installed: list[str], newest: str
+) -> None:
     folder = machine.folder / "usr/lib/postgresql"
     for version in installed:
         machine.add(f"usr/lib/postgresql/{version}/bin/postgres").chmod(0o755)

@@ -139,7 +139,7 @@ def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill
-def test_killed_children_are_restarted_and_all_processes_end_with_the_terminal(empty_var_dir: Path) -> None:
+def test_killed_worker_is_restarted_and_all_processes_end_at_ctrl_c(empty_var_dir: Path) -> None:
     with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
         assert answers(f"{run.url}/accounts/login/")
@@ -179,7 +179,7 @@ def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Pa
 
 
 @pytest.mark.drill
-def test_no_service_for_python_sessions_is_started_if_a_server_is_named(var_dir: Path) -> None:
+def test_no_kernel_service_is_started_if_a_jupyter_server_is_configured(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any", JUPYTER_GATEWAY_URL="http://127.0.0.1:1") as run:
         assert run.children(WEB)
         assert run.children(KERNELS) == []

@@ -70,14 +70,14 @@ def test_failing_drill_is_run_a_second_time_like_other_tests(suite: Suite) -> No
     assert "1 passed" in output
 
 
-def test_protected_test_gets_no_second_chance(suite: Suite) -> None:
+def test_failing_test_with_the_no_rerun_mark_is_not_run_again(suite: Suite) -> None:
     status, output = suite.run(f"{IS_FIRST}@pytest.mark.no_rerun\ndef test_protected(): assert not is_first\n")
     assert status == 1
     assert "No second chance" in output
     assert "FLAKY" not in output
 
 
-def test_many_failures_get_no_second_chance(suite: Suite) -> None:
+def test_failing_tests_are_not_run_again_if_there_are_too_many(suite: Suite) -> None:
     status, output = suite.run(
         f"{IS_FIRST}@pytest.mark.parametrize('number', range(6))\ndef test_broken(number): assert not is_first\n"
     )
@@ -110,7 +110,7 @@ def test_test_is_run_again_if_its_worker_is_killed(suite: Suite) -> None:
     assert output.splitlines()[-1] == "FLAKY test_it.py::test_kills"
 
 
-def test_fixture_that_fails_once_counts_as_one_failure(suite: Suite) -> None:
+def test_tests_of_a_fixture_that_failed_once_are_run_again_and_count_as_one_failure(suite: Suite) -> None:
     tests = "".join(f"def test_{number}(server): pass\n" for number in range(7))
     status, output = suite.run(
         f"{IS_FIRST}@pytest.fixture(scope='module')\ndef server(): assert not is_first, 'did not start'\n{tests}"

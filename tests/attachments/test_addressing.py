@@ -71,7 +71,7 @@ def objects(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
     server.server_close()
 
 
-def test_virtual_addressing_puts_the_bucket_into_the_host_name(objects: dict[str, bytes]) -> None:
+def test_virtual_addressing_stores_and_reads_with_the_bucket_in_the_host_name(objects: dict[str, bytes]) -> None:
     storage.put("u1/a.txt", b"data", "text/plain")
     assert objects == {"/u1/a.txt": b"data"}
     assert storage.fetch("u1/a.txt", 4) == b"data"

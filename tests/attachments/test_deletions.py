@@ -114,7 +114,7 @@ def test_object_is_kept_while_another_attachment_uses_it(owner: User, s3: FaultP
     assert read_bucket() == {}
 
 
-def test_same_content_of_another_type_or_owner_does_not_keep_the_object(
+def test_object_is_deleted_although_another_owner_or_type_has_the_same_content(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket
 ) -> None:
     graph = create_stored(owner)

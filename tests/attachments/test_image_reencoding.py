@@ -232,7 +232,7 @@ def test_gif_becomes_a_png(owner: User, name: str, stored_name: str) -> None:
         ("pasted", "TIFF", "RGBA", "pasted"),
     ],
 )
-def test_picture_that_browsers_or_models_do_not_read_is_converted(
+def test_image_in_a_format_that_browsers_do_not_show_is_converted_to_png_or_jpeg(
     owner: User, name: str, kind: str, mode: str, stored_name: str
 ) -> None:
     attachment = create_upload(owner_id=owner.pk, name=name, data=encode(make_test_image().convert(mode), kind))

@@ -143,7 +143,9 @@ def test_nul_bytes_and_end_marks_are_removed_and_other_control_characters_counte
         (b"\0\0\0", 0, 0),
     ],
 )
-def test_binary_data_is_refused_with_its_first_control_character(data: bytes, byte: int, offset: int) -> None:
+def test_error_for_binary_data_has_byte_and_position_of_the_first_control_character(
+    data: bytes, byte: int, offset: int
+) -> None:
     with pytest.raises(NotText) as refusal:
         detect_encoding(data)
     assert (refusal.value.byte, refusal.value.offset) == (byte, offset)
@@ -166,7 +168,7 @@ def test_any_bytes_can_be_converted_to_utf_8(data: bytes) -> None:
     "codec", ["utf-8", "gb18030", "cp932", "cp949", "cp950", "euc_jp", "big5hkscs", "cp1252", "cp874"]
 )
 @given(data=HOSTILE_BYTES)
-def test_text_that_is_decoded_in_pieces_is_the_same(codec: str, data: bytes) -> None:
+def test_text_decoded_in_pieces_equals_the_text_decoded_at_once(codec: str, data: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(piecewise_decoding, "PIECE_BYTES", 3)
         for errors in ("replace", "ignore"):

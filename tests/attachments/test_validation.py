@@ -61,7 +61,7 @@ def test_type_and_size_come_from_the_content(kind: str, mime_type: str) -> None:
 
 
 @pytest.mark.parametrize(("dpi", "scale"), [(72, 1), (150, 1), (200, 2), (600, 2), (0, 1)])
-def test_scale_of_an_image_follows_from_its_dpi(dpi: int, scale: int) -> None:
+def test_image_with_a_high_dpi_has_the_display_scale_2(dpi: int, scale: int) -> None:
     file = io.BytesIO()
     Image.linear_gradient("L").save(file, "PNG", dpi=(dpi, dpi))
     assert inspect_image(file.getvalue()).scale == scale

@@ -62,7 +62,7 @@ def test_owner_reads_a_graph_before_and_after_its_upload(logged_in: Client, owne
     assert (response.status_code, response.content) == (200, png())
 
 
-def test_bytes_in_unfinished_responses_are_limited(
+def test_download_gets_status_503_while_unfinished_responses_hold_too_many_bytes(
     logged_in: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = create_graph(owner)
@@ -209,7 +209,9 @@ def test_response_is_503_and_not_cached_if_storage_exceeds_the_deadline(
     assert response.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
 
 
-def test_pending_bytes_are_served_while_storage_is_down(logged_in: Client, owner: User, s3: FaultProxy) -> None:
+def test_file_that_is_not_uploaded_yet_is_served_while_storage_is_down(
+    logged_in: Client, owner: User, s3: FaultProxy
+) -> None:
     s3.refuse()
     graph = create_graph(owner)
     assert attempt_upload(graph.pk) == "postponed"

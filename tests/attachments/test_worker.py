@@ -125,7 +125,7 @@ def test_task_uploads_a_graph_and_deletes_its_pending_bytes(owner: User) -> None
     assert upload_attachment.call(str(graph.pk)) == "not due"
 
 
-def test_same_content_is_one_object_for_each_owner(owner: User, s3: FaultProxy, read_bucket: ReadBucket) -> None:
+def test_same_content_is_stored_once_for_each_owner(owner: User, s3: FaultProxy, read_bucket: ReadBucket) -> None:
     other = User.objects.create_user("other")
     graphs = [create_graph(owner), create_graph(owner), create_graph(other)]
     assert [attempt_upload(graph.pk) for graph in graphs] == ["stored"] * 3
@@ -262,7 +262,7 @@ def test_worker_without_work_only_reads_from_the_database(owner: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_graphs_are_stored_after_an_outage_and_truncated_uploads(
+def test_all_graphs_are_stored_once_after_an_outage_and_truncated_uploads(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker
 ) -> None:
     s3.refuse()

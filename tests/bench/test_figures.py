@@ -42,7 +42,7 @@ def test_median_of_a_figure_ignores_runs_that_lack_this_figure() -> None:
     assert compute_medians([{"a": 1, "b": 7}, {"a": 9}, {"a": 2}]) == {"a": 2, "b": 7}
 
 
-def test_ratios_leave_out_figures_that_the_base_lacks_or_has_as_zero() -> None:
+def test_ratio_is_left_out_if_the_base_figure_is_missing_or_zero() -> None:
     assert compute_ratios({"a": 6, "b": 1, "c": 1}, {"a": 3, "b": 0}) == {"a": 2}
 
 

@@ -75,7 +75,9 @@ def test_plotline_delivers_every_chunk(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[1:])
-def test_plotline_delivers_every_chunk_of_other_protocols(protocol: str, bench: Bench, tmp_path: Path) -> None:
+def test_plotline_delivers_every_chunk_with_each_other_provider_protocol(
+    protocol: str, bench: Bench, tmp_path: Path
+) -> None:
     with run_product(bench.template, bench.upstream, tmp_path / "var", protocol=protocol) as product:
         result = product.run(SHORT)
     # Without graphs.

@@ -74,7 +74,7 @@ def test_code_is_shown_and_runs_when_it_is_approved(page: Page, server: LiveServ
 
 
 @pytest.mark.drill
-def test_waiting_answer_can_be_stopped(page: Page) -> None:
+def test_answer_that_waits_for_approval_can_be_stopped(page: Page) -> None:
     answer = ask_for_code(page)
     page.fill(BOX, "Another question")
     page.press(BOX, "Enter")
@@ -141,7 +141,7 @@ def test_edited_code_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
 
 
 @pytest.mark.drill
-def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, server: LiveServer) -> None:
+def test_decision_made_right_after_a_reload_is_sent_once_the_page_is_connected(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
 
     def connect_late(socket: WebSocketRoute) -> None:

@@ -106,7 +106,7 @@ def test_ellipsis_row_stays_last_when_a_table_is_sorted_by_its_index(displays: P
 
 
 @pytest.mark.drill
-def test_all_rows_are_shown_on_demand_and_sorting_applies_to_all(displays: Page) -> None:
+def test_button_shows_all_rows_of_a_long_table_and_sorting_applies_to_all_rows(displays: Page) -> None:
     shown = display(displays, "long")
     rows = shown.locator("tbody tr:visible")
     expect(rows).to_have_count(20)
@@ -168,7 +168,7 @@ REPLACE_ANSWER = """async () => {
 
 
 @pytest.mark.drill
-def test_update_of_a_sorted_table_shows_the_same_as_a_reload(displays: Page) -> None:
+def test_sorted_table_returns_to_its_original_order_when_the_answer_is_updated(displays: Page) -> None:
     before = articles(displays)
     shown = display(displays, "long")
     header = shown.get_by_role("columnheader", name="column 1")

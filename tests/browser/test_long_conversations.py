@@ -180,7 +180,7 @@ def test_answer_is_streamed_while_earlier_messages_are_loaded(page: Page, conver
     assert articles(page).endswith(live)
 
 
-def test_reader_at_the_end_stays_there_over_a_lost_connection(
+def test_page_that_was_scrolled_to_the_end_is_at_the_end_after_a_lost_connection(
     page: Page, conversation_url: str, server: LiveServer
 ) -> None:
     sockets: list[WebSocketRoute] = []

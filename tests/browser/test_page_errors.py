@@ -41,7 +41,7 @@ def errors_of_failing_image(page: Page, watch: Watch, reason: str) -> list[str]:
     return watch.take_errors()
 
 
-def test_only_connection_errors_are_ignored_while_the_server_is_lost(
+def test_only_connection_errors_are_ignored_while_a_test_expects_a_lost_server(
     browser: Browser, pages: Watch, watch: Watch
 ) -> None:
     watch.expect("icon.svg")

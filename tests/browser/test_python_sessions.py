@@ -196,7 +196,7 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
-def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> None:
+def test_session_panel_and_the_line_above_the_composer_explain_the_session_state(page: Page) -> None:
     use_session(page)
     for number in range(3):
         ask_and_wait(page, f"x = {number}\nfor n in range(60): print(n)")
@@ -257,7 +257,7 @@ def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_block_is_run_again_with_a_verdict(page: Page) -> None:
+def test_button_runs_a_block_of_code_again_and_shows_the_verdict(page: Page) -> None:
     run_own_code(page, "n = 0")
     answer = run_own_code(page, "n += 1\nprint('n is', n)")
     answer.locator("summary").first.click()
@@ -270,7 +270,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_panel_offers_code_of_the_shown_version_if_another_version_made_the_variables(page: Page) -> None:
+def test_page_offers_to_run_the_shown_versions_code_if_another_version_made_the_variables(page: Page) -> None:
     use_session(page)
     line = page.locator("#session-line")
     ask_and_wait(page, "kind = 'first'\nprint(kind)")

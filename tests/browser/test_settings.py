@@ -38,7 +38,7 @@ def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
+def test_model_select_saves_the_choice_and_returns_to_the_old_one_if_it_is_rejected(page: Page) -> None:
     name = page.locator(f"{MODEL} option:not([value=''])").first.get_attribute("value") or ""
     assert name
     page.select_option(MODEL, name)

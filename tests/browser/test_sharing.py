@@ -25,7 +25,9 @@ def tab(browser: Browser, reader_state: StorageState, server: LiveServer) -> Ite
     window.close()
 
 
-def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser: Browser, server: LiveServer) -> None:
+def test_owner_can_make_copy_and_revoke_a_share_link_in_the_dialog(
+    tab: Page, browser: Browser, server: LiveServer
+) -> None:
     tab.click('[data-action="share"]')
     dialog = tab.locator("#share")
     expect(dialog.locator(".shares li")).to_have_count(1)

@@ -194,7 +194,9 @@ def test_only_its_owner_can_open_the_socket_of_a_conversation(server: LiveServer
     ],
     ids=lambda message: repr(message)[:40],
 )
-def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, message: str | bytes) -> None:
+def test_invalid_socket_message_is_answered_with_a_sentence_and_the_socket_stays_open(
+    demo: Visitor, message: str | bytes
+) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         socket.send(message)
@@ -417,7 +419,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [1, pytest.param(20, marks=pytest.mark.drill)])
-def test_page_gets_a_message_of_many_mebibytes_with_links_to_left_out_groups(
+def test_page_gets_a_message_of_many_mebibytes_with_placeholders_for_parts_of_its_text(
     server: LiveServer, demo: Visitor, size_mib: int
 ) -> None:
     conversation_id = conversation(demo, "scenario-text")

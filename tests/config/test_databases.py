@@ -26,7 +26,7 @@ def test_database_statements_of_management_commands_have_no_timeout() -> None:
     assert "-c lock_timeout=2000 -c statement_timeout=0'" in done.stdout
 
 
-def test_options_in_the_url_are_kept_and_have_priority(tmp_path: Path) -> None:
+def test_options_in_the_database_url_override_the_default_options(tmp_path: Path) -> None:
     url = f"{URL}?options=-c%20search_path%3Dours%20-c%20statement_timeout%3D5&connect_timeout=9&sslmode=require"
     options = database_settings(url, tmp_path)["OPTIONS"]
     # PostgreSQL heeds the last of several values.

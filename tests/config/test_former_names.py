@@ -76,7 +76,7 @@ def test_former_name_written_in_another_case_cannot_log_in(client: Client, renam
     assert logged_in_as(client) == ""
 
 
-def test_name_logs_in_in_any_case(client: Client, renamed: User) -> None:
+def test_user_can_log_in_with_the_name_in_any_case(client: Client, renamed: User) -> None:
     log_in(client, "ANNA-2", RENAMED)
     assert logged_in_as(client) == "anna-2"
 

@@ -120,12 +120,12 @@ def test_request_without_an_accept_language_header_stores_no_language(person: Us
     assert person.browser_language == ""
 
 
-def test_the_language_does_not_stay_active_after_a_request(client: Client) -> None:
+def test_language_of_a_request_is_not_active_after_the_request(client: Client) -> None:
     client.get("/accounts/profile/", headers=GERMAN)
     assert translation.get_language() == "en"
 
 
-def test_the_api_speaks_english_to_programs_and_the_language_of_the_page_to_its_scripts(client: Client) -> None:
+def test_api_answers_programs_in_english_and_scripts_in_the_language_of_the_page(client: Client) -> None:
     path = "/api/v1/conversations/00000000-0000-0000-0000-000000000000/"
     assert "you may not see it" in client.get(path, headers=GERMAN).json()["detail"]
     page = {**GERMAN, PAGE_HEADER: "1"}

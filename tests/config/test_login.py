@@ -34,7 +34,7 @@ def test_name_in_full_width_letters_is_the_name_in_normal_letters(client: Client
     assert Client().post("/accounts/login/", login).status_code == 302
 
 
-def test_names_that_differ_only_in_case_are_equal_beyond_ascii(client: Client) -> None:
+def test_non_ascii_names_that_differ_only_in_case_are_equal(client: Client) -> None:
     assert client.post("/accounts/signup/", NEW_USER | {"username": "José"}).status_code == 302
     assert "already exists" in Client().post("/accounts/signup/", NEW_USER | {"username": "JOSÉ"}).content.decode()
     login = {"login": "JOSÉ", "password": NEW_USER["password1"]}

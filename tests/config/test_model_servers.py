@@ -32,7 +32,7 @@ print(json.dumps({name: getattr(settings, name) for name in names}))
         ("http://localhost:11434/v1", "k", "http://localhost:11434/v1"),
     ],
 )
-def test_endpoint_exists_with_an_address_or_a_key(base_url: str, api_key: str, expected: str) -> None:
+def test_openai_endpoint_is_configured_by_a_url_or_by_a_key_alone(base_url: str, api_key: str, expected: str) -> None:
     assert complete_openai_url(base_url, api_key, []) == expected
 
 
@@ -51,7 +51,7 @@ def test_openai_models_without_a_base_url_are_a_configuration_error() -> None:
         ("", ["m"], False, ""),
     ],
 )
-def test_default_model_follows_from_the_configured_servers(
+def test_default_model_depends_on_which_model_servers_are_configured(
     gemini_model: str, openai_models: list[str], is_emulated: bool, expected: str
 ) -> None:
     assert choose_default_model(gemini_model, openai_models, is_emulated=is_emulated) == expected

@@ -87,7 +87,7 @@ def test_verdict_is_wrong_if_the_sample_has_a_text_that_is_not_in_the_column() -
     assert compare(CASE, found).verdict == WRONG
 
 
-def test_verdict_is_wrong_if_a_note_is_missing() -> None:
+def test_verdict_is_wrong_if_a_required_note_is_missing() -> None:
     case = replace(CASE, rows=(3, 4), must_note=("total",))
     found = reading()
     assert compare(case, found).verdict == WRONG
@@ -95,7 +95,7 @@ def test_verdict_is_wrong_if_a_note_is_missing() -> None:
     assert compare(case, found).verdict == RIGHT
 
 
-def test_refusal_needs_a_sentence_that_names_the_cause() -> None:
+def test_verdict_of_a_refusal_is_right_only_if_its_sentence_names_the_cause() -> None:
     case = replace(CASE, refusal=True, must_note=("pdf",))
     assert compare(case, {"state": "refused", "detail": "This file is a PDF."}).verdict == RIGHT
     assert compare(case, {"state": "refused", "detail": "This file cannot be read."}).verdict == SAID

@@ -37,7 +37,7 @@ def test_partial_file_with_the_same_name_is_replaced_by_the_complete_file(media:
     assert (media / NAME).read_bytes() == b"picture"
 
 
-def test_absent_file_and_changed_file_raise_different_errors(media: Path) -> None:
+def test_absent_file_raises_object_not_found_and_changed_file_storage_unavailable(media: Path) -> None:
     with pytest.raises(ObjectNotFound):
         storage.fetch(NAME, 7)
     storage.put(NAME, b"picture", "image/png")

@@ -186,7 +186,9 @@ def test_missing_credentials_raise_storage_refused(
         storage.put(NAME, DATA, "image/png")
 
 
-def test_probe_checks_the_credentials_and_the_connection(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_fails_for_wrong_credentials_and_without_a_connection(
+    s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(storage, "PROBE_LIMIT_S", 60.0)
     storage.probe()
     s3.fault, s3.error = Fault.ERROR, (403, "AccessDenied", "These keys may not list.")

@@ -132,7 +132,9 @@ def test_turn_pages_show_no_content(conversation: Conversation) -> None:
         assert SECRET not in operator.get(admin_url(type(turn), turn.pk, page)).content.decode()
 
 
-def test_lists_cannot_be_filtered_by_undeclared_columns(superuser: Client, conversation: Conversation) -> None:
+def test_url_parameters_cannot_filter_lists_by_other_columns_than_declared(
+    superuser: Client, conversation: Conversation
+) -> None:
     for model, lookup in (
         (Conversation, "title__contains"),
         (Conversation, "messages__text__contains"),

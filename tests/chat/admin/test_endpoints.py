@@ -139,7 +139,7 @@ def test_page_says_why_a_server_lists_no_models(operator: Client, server: Server
     assert "401 &lt;b&gt;no&lt;/b&gt;" in html
 
 
-def test_page_shows_the_results_of_an_endpoint_test_in_words(
+def test_page_shows_each_result_of_an_endpoint_test_without_the_api_key(
     operator: Client, server: Server, settings: Settings
 ) -> None:
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}

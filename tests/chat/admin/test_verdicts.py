@@ -54,7 +54,7 @@ def test_page_suggests_only_labels_that_are_in_use(reviewer: Client) -> None:
     assert 'data-label="odd word"' not in page
 
 
-def test_note_does_not_change_the_state(reviewer: Client) -> None:
+def test_verdict_that_is_only_a_note_does_not_change_the_review_state(reviewer: Client) -> None:
     conversation = make_conversation()
     post_verdict(reviewer, conversation, "approved")
     assert post_verdict(reviewer, conversation, "noted", note="later") == 302

@@ -178,7 +178,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def test_only_the_owner_may_make_a_call(rows: OwnedRows) -> None:
+def test_only_the_owner_of_a_row_can_make_api_calls_about_it(rows: OwnedRows) -> None:
     deactivated = signed_in(make_user("deactivated"))
     User.objects.filter(username="deactivated").update(is_active=False)
     strangers = [signed_in(make_user("other")), signed_in(make_user("staff", is_staff=True, is_superuser=True))]

@@ -93,7 +93,9 @@ def test_stream_stays_open_while_the_turn_waits_and_goes_on_after_the_decision(
     assert api.get(f"turns/{turn_id}/").json()["approval"] is None
 
 
-def test_repeated_decision_is_accepted_and_another_one_is_refused(api: ApiClient, server: LiveServer) -> None:
+def test_repeated_decision_is_accepted_and_a_different_second_decision_is_refused(
+    api: ApiClient, server: LiveServer
+) -> None:
     turn_id, approval_id = ask(api)
     body = {"id": approval_id, "decision": "run"}
     assert api.post(f"turns/{turn_id}/approval/", json=body).status_code == 202

@@ -45,7 +45,7 @@ def finished_turn() -> Turn:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings: Settings) -> None:
+async def test_stream_above_the_limit_of_open_streams_gets_an_error_event(settings: Settings) -> None:
     settings.SOCKETS_LIMIT = 1
     turn = await sync_to_async(finished_turn)()
     user_id = turn.conversation.owner_id
@@ -66,7 +66,9 @@ async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings:
 
 
 @pytest.mark.django_db
-def test_events_that_were_read_before_an_error_of_the_database_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_read_before_a_database_error_are_sent_and_reading_continues_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     live = LiveTurn.create()
     for number in range(4):
         live.receive(Text(text=f"word {number} "))

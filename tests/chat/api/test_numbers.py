@@ -200,7 +200,7 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
 
 
 @pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
-def test_only_owners_see_the_line_of_numbers_and_only_if_the_answer_has_digits(
+def test_line_that_checks_numbers_is_shown_only_to_owners_and_if_the_answer_has_digits(
     text: str, may_act: bool, owner: User
 ) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])

@@ -35,7 +35,7 @@ MALFORMED = [b"{", b"[1, NaN]", b'{"title": Infinity}', b"\xff", b"[" * 100_000,
 
 
 @pytest.mark.parametrize("body", MALFORMED, ids=[repr(body[:12]) for body in MALFORMED])
-def test_body_that_is_not_json_is_malformed(client: Client, body: bytes) -> None:
+def test_body_that_is_not_json_is_refused_with_status_400(client: Client, body: bytes) -> None:
     response = client.post(LIST, body, content_type="application/json")
     assert problem_of(response, 400)["title"] == "Malformed"
 
@@ -142,7 +142,7 @@ def test_large_body_is_refused(client: Client) -> None:
     assert "2 MB" in problem_of(response, 413)["detail"]
 
 
-def test_large_upload_is_refused_by_its_announced_length(client: Client) -> None:
+def test_upload_with_a_too_large_content_length_is_refused(client: Client) -> None:
     file = SimpleUploadedFile("a.txt", b"x")
     response = client.post(UPLOADS, {"file": file}, CONTENT_LENGTH="99999999")
     assert "15.1 MB" in problem_of(response, 413)["detail"]

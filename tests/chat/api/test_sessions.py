@@ -31,7 +31,7 @@ def session_of(api: ApiClient, conversation_id: str) -> dict[str, Any]:
     return session
 
 
-def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
+def test_session_settings_of_a_conversation_can_be_read_and_changed(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     path = f"conversations/{conversation_id}/"
     names = ("engine", "approval", "web_search")
@@ -107,7 +107,7 @@ def test_files_are_sent_as_downloads_that_browsers_never_show(api: ApiClient, se
     assert stranger.http.get(f"{server.url}{file['url']}", timeout=60).status_code == 404
 
 
-def test_files_of_an_answer_can_be_kept(api: ApiClient) -> None:
+def test_file_that_code_wrote_can_be_kept_as_an_attachment(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "open('größe.csv', 'w').write('a,b')")
     answer = api.get(f"conversations/{conversation_id}/messages/").json()["results"][1]
@@ -200,7 +200,7 @@ def test_session_lifetime_can_be_extended_the_session_ended_and_its_code_run_aga
     assert [(one["name"], one["preview"]) for one in session["variables"]] == [("x", "42")]
 
 
-def test_session_reports_that_it_has_run_code_of_another_version(api: ApiClient, server: LiveServer) -> None:
+def test_session_reports_that_code_of_another_answer_version_ran_in_it(api: ApiClient, server: LiveServer) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "x = 1")
     assert not session_of(api, conversation_id)["is_other_branch"]

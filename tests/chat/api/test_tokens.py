@@ -95,7 +95,7 @@ def log_in_long_ago(user: User) -> Client:
     return client
 
 
-def test_a_recent_login_needs_no_confirmation() -> None:
+def test_token_can_be_created_without_confirmation_after_a_recent_login() -> None:
     client = Client()
     client.force_login(make_user(password=PASSWORD))
     assert "confirm that it is you" not in client.get(PAGE).content.decode()
@@ -140,7 +140,7 @@ def test_user_can_revoke_all_own_tokens_with_one_request() -> None:
     assert "Revoke all" not in client.get(PAGE).content.decode()
 
 
-def test_page_explains_invalid_input() -> None:
+def test_page_refuses_a_token_without_name_or_lifetime_with_a_sentence() -> None:
     client = Client()
     client.force_login(make_user())
     for fields, words in (({"name": ""}, "Give the token a name"), ({"name": "a", "days": "7"}, "Choose how long")):

@@ -24,7 +24,7 @@ def test_error_of_a_failed_turn_leaves_out_details_for_staff(client: Client, own
     assert b"secret" not in response.content
 
 
-def test_error_of_a_refused_request_has_the_reason_that_the_page_shows(client: Client, owner: User) -> None:
+def test_error_of_a_request_refused_by_the_service_quotes_the_services_reason(client: Client, owner: User) -> None:
     message = make_model_message(
         make_conversation(owner),
         status=Turn.Status.FAILED,
@@ -40,7 +40,7 @@ def test_error_of_a_refused_request_has_the_reason_that_the_page_shows(client: C
     assert (turn["provider"], turn["endpoint"], turn["model"]) == ("gemini", "", "plotline-demo")
 
 
-def test_interrupted_turn_has_an_error(client: Client, owner: User) -> None:
+def test_interrupted_turn_has_an_error_with_code_and_detail(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), status=Turn.Status.INTERRUPTED)
     error = client.get(f"/api/v1/turns/{message.turn.pk}/").json()["error"]
     assert error["code"] == "interrupted"

@@ -206,7 +206,7 @@ def test_parts_of_kinds_without_an_event_are_skipped(
     assert contents_of(live.turn) == [RUNNING]
 
 
-def test_events_of_a_second_attempt_follow_the_thoughts_of_the_first() -> None:
+def test_thoughts_of_a_failed_attempt_stay_in_the_stream_before_the_second_attempt() -> None:
     live = LiveTurn.create()
     live.receive(Thought(text="Hm."))
     changes = live.assembler.restart_attempt()

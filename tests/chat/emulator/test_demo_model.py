@@ -137,7 +137,7 @@ async def test_code_that_runs_too_long_exceeds_the_deadline() -> None:
     assert result["output"].startswith("begun")
 
 
-async def test_answer_says_that_code_cannot_be_run(tmp_path: Path) -> None:
+async def test_answer_says_that_code_cannot_be_run_without_a_kernel_service(tmp_path: Path) -> None:
     with running_emulator(kernel_service_directory=tmp_path) as url:
         async with aiohttp.ClientSession(url) as session:
             answered = await _post(session, "Plot a sine wave")
@@ -187,7 +187,7 @@ async def test_answer_names_the_demo_model_whichever_model_was_asked_for(client:
         assert {chunk.model_version for chunk in await answer(client, model, "Hello")} == {DEMO_MODEL}
 
 
-async def test_image_answer_is_text_a_signed_image_and_text(client: genai.Client) -> None:
+async def test_answer_with_an_image_has_text_an_image_with_a_signature_and_text(client: genai.Client) -> None:
     images = []
     for prompt in ("A calm sea", "A calm sea", "A storm"):
         config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"])

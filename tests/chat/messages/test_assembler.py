@@ -168,7 +168,7 @@ def test_image_of_a_model_is_a_graph_only_if_the_model_was_offered_code_executio
     assert attachment.is_graph
 
 
-def test_image_of_a_model_is_not_a_graph_beside_code_of_a_function() -> None:
+def test_image_made_by_the_model_is_not_a_graph_if_only_a_function_ran_code() -> None:
     assembler = make_assembler()
     for part, made_by in ((CODE, "c"), (result("ok"), "c"), (image(png(1)), "c"), (image(png(2)), "")):
         assembler.add(PartReceived(part), made_by=made_by)
@@ -188,7 +188,7 @@ def test_unreadable_image_becomes_a_file_to_download(data: bytes, mime_type: str
     assert "[GRAPH" not in answer.text
 
 
-def test_images_in_an_output_become_graphs_and_the_output_can_be_restored() -> None:
+def test_images_printed_in_an_output_become_graphs_and_the_output_can_be_restored() -> None:
     uris = ["data:image/png;base64," + base64.b64encode(png(number)).decode() for number in (1, 2, 1)]
     output = f"first {uris[0]} then {uris[1]}\nand again {uris[2]} end"
     answer = assemble(CODE, result(output), Text("so"))
@@ -346,7 +346,7 @@ def test_restarted_attempt_keeps_earlier_rounds() -> None:
     assert assembler.answer.parts == [call, response]
 
 
-def test_unanswered_calls_are_calls_of_the_current_round_without_a_response() -> None:
+def test_function_call_is_unanswered_if_it_has_no_response_in_the_current_round() -> None:
     assembler = make_assembler()
     first, second = FunctionCall("f", {}, "1"), FunctionCall("f", {}, "2")
     for part in (first, second, FunctionResponse("f", {}, "1")):

@@ -49,7 +49,7 @@ def test_call_without_code_is_shown_with_its_response() -> None:
     assert not CallsAsCode([call("a"), response("a"), call("b")]).hidden
 
 
-def test_code_in_the_providers_sandbox_hides_no_calls() -> None:
+def test_code_that_ran_in_the_providers_sandbox_hides_no_function_call() -> None:
     assert not CallsAsCode([call(""), code(""), result(""), response("")]).hidden
 
 

@@ -67,7 +67,7 @@ FIRST_IS_DONE: list[Part | Change] = [
     ("how", "refusal", "words"),
     [(STOP, Refusal.ABORTED, "was stopped or failed"), (CRASH, Refusal.LOST, "server was interrupted")],
 )
-def test_call_that_ran_and_call_that_never_began_get_different_responses(
+def test_interrupted_call_and_call_that_never_began_get_different_responses(
     how: Closing, refusal: Refusal, words: str
 ) -> None:
     answer = answer_of(*FIRST_IS_DONE, output_of_call("b", "so far\n"))

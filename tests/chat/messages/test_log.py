@@ -82,14 +82,14 @@ def test_test_data_contain_every_type_of_change_and_of_report() -> None:
     assert {type(report) for report in REPORTS} == set(get_args(Report))
 
 
-def test_rows_of_decisions_without_newer_fields_can_be_read() -> None:
+def test_log_rows_of_approvals_that_lack_newer_fields_can_be_read() -> None:
     assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c", "c")
     of_result = {"call_id": "c", "is_approved": True, "is_result": True}
     assert from_row("decision", of_result) == CallDecided("c", "c/result", is_approved=True, is_result=True)
 
 
 @pytest.mark.parametrize("name", ["status", "waiting"])
-def test_status_rows_of_a_turn_change_no_part(name: str) -> None:
+def test_log_row_with_the_status_of_a_turn_changes_no_part(name: str) -> None:
     assert from_row(name, {}) is None
 
 

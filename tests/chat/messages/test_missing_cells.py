@@ -44,7 +44,7 @@ def test_other_answers_get_no_sentence_about_missing_cells(code: str, text: str,
     assert unmentioned_missing_cells(answer(code, text, changes)) == ""
 
 
-def test_missing_cells_in_tables_of_earlier_answers_count() -> None:
+def test_missing_cells_that_a_result_reports_must_be_mentioned_in_the_answer() -> None:
     result = CodeExecutionResult("49.8", OUTCOME_OK, missing_cells=("`sales`: `price` missing 1,011",))
     parts: list[Part] = [ExecutableCode("sales.price.mean()", "PYTHON"), result]
     sentence = "Missing cells in “price”: 1,011. The answer does not mention them."

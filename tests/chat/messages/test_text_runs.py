@@ -43,7 +43,7 @@ def test_texts_before_and_after_an_attachment_are_not_joined() -> None:
     assert runs(*texts, attachments=frozenset({1})) == [(0, 2, "ab"), (2, 3, "c")]
 
 
-def test_stored_parts_are_not_changed_by_joining() -> None:
+def test_joining_texts_does_not_change_the_stored_parts() -> None:
     parts = [Text("a", provider_data=SIGNED), Text("b")]
     list(part_runs(parts))
     assert parts == [Text("a", provider_data=SIGNED), Text("b")]

@@ -31,7 +31,7 @@ MEGABYTE = 1_000_000
         ({}, ""),
     ],
 )
-def test_display_text_is_the_first_informative_form(bundle: Mapping[str, JSON], text: str) -> None:
+def test_display_text_is_made_of_the_first_informative_mime_type(bundle: Mapping[str, JSON], text: str) -> None:
     assert display_text(bundle) == text
 
 
@@ -62,7 +62,7 @@ def test_html_text_in_markdown_is_escaped() -> None:
     assert text == r"\# \*a\* \[b\](c) \$x\$ \<b\>" + "\n\n" + r"- 1\. x"
 
 
-def test_long_forms_are_cut_with_a_notice() -> None:
+def test_long_text_or_table_is_cut_with_a_notice() -> None:
     text = display_text({"text/markdown": "x" * MEGABYTE})
     assert len(text) < OUTPUT_LIMIT_CHARS + 100
     assert "980,000 characters are left out here" in text

@@ -58,7 +58,7 @@ def test_part_is_read_back_from_its_row(part: Part) -> None:
 
 
 @every_example
-def test_part_is_rendered_with_its_id_and_kind(part: Part) -> None:
+def test_html_of_every_kind_of_part_has_its_id_and_kind(part: Part) -> None:
     html = part_html(part_view(uuid.UUID(int=1), 3, part, reader=OWNER))
     assert f'id="part-{uuid.UUID(int=1)}-3"' in html
     assert f'data-part-kind="{part.kind}"' in html

@@ -163,7 +163,7 @@ def test_arrow_columns_are_summed_by_month_and_rows_with_years_outside_pandas_ra
     assert 'Left out, without a value for "n" or "day": 3 of 5 rows.' in comment
 
 
-def test_answer_says_how_many_rows_or_groups_are_listed(tmp_path: Path) -> None:
+def test_answer_says_how_many_of_all_rows_or_groups_are_listed(tmp_path: Path) -> None:
     note = {**SALES_NOTE, "rows": 180, "cut": True}
     data = excel_file({"1": [["month", "sales"], *((f"m{number}", number) for number in range(180))]})
     assert "100 of 180 rows are shown." in run("only rows where sales >= 0", note, data, tmp_path)[1]

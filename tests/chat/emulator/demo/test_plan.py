@@ -158,7 +158,7 @@ def test_text_of_the_change_button_below_the_last_graph_is_understood_as_a_follo
     assert isinstance(changed, str)
 
 
-def test_follow_up_of_a_list_or_a_table_is_refused() -> None:
+def test_follow_up_to_a_question_about_a_list_or_a_table_is_refused() -> None:
     assert isinstance(plan("mean of 3, 5, 8", "Make it the median instead"), str)
     assert isinstance(plan("mean of 3, 5, 8", "as a bar chart instead"), str)
     assert isinstance(plan("mean price", "make it the median price instead", files={"sales.csv": SALES}), str)
@@ -277,7 +277,7 @@ def test_most_similar_example_question_is_offered_first(prompt: str, first: str)
         ("画正弦曲线，然后列出前50个质数", ["画正弦曲线", "列出前50个质数"]),
     ],
 )
-def test_refusal_of_two_questions_in_one_prompt_offers_each_separately(prompt: str, questions: list[str]) -> None:
+def test_prompt_with_two_questions_is_refused_and_each_is_offered_separately(prompt: str, questions: list[str]) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     assert offered(answer) == questions
@@ -315,7 +315,7 @@ def test_suggested_changes_of_a_graph_insert_lines_before_the_call_that_shows_it
         ("plot sin(x) with a dashed line", 'linestyle="--"'),
     ],
 )
-def test_question_may_set_the_look_of_its_graph(prompt: str, line: str) -> None:
+def test_question_can_set_color_title_and_line_style_of_its_graph(prompt: str, line: str) -> None:
     assert line in program_of(prompt)
 
 

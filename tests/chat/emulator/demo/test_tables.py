@@ -53,7 +53,7 @@ def test_tab_separated_text_is_read_with_and_without_a_byte_order_mark(tmp_path:
     assert [result.number("sum") for result in run_programs(programs, tmp_path)] == [4.0] * 2
 
 
-def test_table_pasted_as_markdown_or_csv_is_taken_out_of_the_prompt() -> None:
+def test_table_pasted_as_markdown_or_csv_is_separated_from_the_question() -> None:
     for pasted in ("| a | b |\n|---|---|\n| x | 2 |\n| y | 4 |", "a,b\nx,2\ny,4", "```csv\na;b\nx;2\ny;4\n```"):
         table, rest = take_pasted_table(f"What is the mean of b?\n{pasted}\n")
         assert table is not None

@@ -36,7 +36,7 @@ def verdicts(output: str, text: str, code: str = "") -> list[str]:
         ("Alba      514960\nRing 2    426649", ["alba", "ring 2"]),
     ],
 )
-def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list[str]) -> None:
+def test_dictionary_keys_and_names_with_digits_are_read_as_row_labels(output: str, labels: list[str]) -> None:
     tables = SourceTables([SourceText("output", output)]).all
     assert [row.label for table in tables for row in table.rows] == labels
 
@@ -102,5 +102,5 @@ def test_source_in_a_long_output_is_accepted_although_another_output_has_the_sam
     assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
 
 
-def test_value_is_not_explained_by_a_ratio_that_was_computed_from_it() -> None:
+def test_wrong_value_is_not_derived_from_a_ratio_in_the_same_text() -> None:
     assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]

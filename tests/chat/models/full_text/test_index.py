@@ -209,7 +209,7 @@ def test_result_shows_the_newest_message_with_all_terms_or_else_with_one_term(ow
     assert [piece.text for piece in title_match.title if piece.is_match] == ["park"]
 
 
-def test_result_shows_the_message_with_the_exact_words(owner: User) -> None:
+def test_result_shows_the_message_that_matches_the_words_most_exactly(owner: User) -> None:
     conversation = make_conversation(owner)
     texts = ["Answer 12.", "12 of an answer", "Answers 12", "Answer 129."]
     messages = [make_user_message(conversation, text) for text in texts]

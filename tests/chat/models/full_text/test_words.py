@@ -64,7 +64,7 @@ def test_words_are_also_indexed_with_adjoining_signs_such_as_plus_signs(text: st
 
 
 @given(st.text())
-def test_extracting_words_twice_changes_nothing(text: str) -> None:
+def test_extracting_words_from_extracted_words_changes_nothing(text: str) -> None:
     once = extract_words(text)
     assert extract_words(once) == once
 

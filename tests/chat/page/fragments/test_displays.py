@@ -100,7 +100,7 @@ def assert_is_safe_html(html: str) -> None:
     ],
 )
 @pytest.mark.formulas
-def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
+def test_richest_safe_mime_type_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
     assert kinds_of(BUNDLES[name]) == kinds
     assert_is_safe_html(html_of(BUNDLES[name]))
 
@@ -125,11 +125,11 @@ def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) ->
     ],
 )
 @pytest.mark.formulas
-def test_next_form_is_shown_if_a_richer_one_cannot_be_shown(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
+def test_next_mime_type_is_shown_if_a_richer_one_cannot_be_shown(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
     assert kinds_of(bundle) == kinds
 
 
-def test_text_of_html_is_shown_if_the_plain_text_only_names_the_object() -> None:
+def test_html_is_shown_if_the_plain_text_is_only_the_name_of_the_object() -> None:
     assert re.search(r"<h\d>Report</h\d>\s*<p>All good.</p>", html_of(BUNDLES["html"]))
 
 
@@ -177,7 +177,7 @@ def test_output_that_an_attached_image_shows_gets_no_notice_that_it_cannot_be_sh
     assert "cannot be shown" not in html
 
 
-def test_table_has_headers_labels_and_buttons() -> None:
+def test_html_of_a_long_table_has_headers_an_accessible_name_and_buttons() -> None:
     parsed = ParsedHtml(html_of(BUNDLES["long"]))
     scopes = [header.get("scope") for header in parsed.find_all("th")]
     assert scopes.count("col") == 4
@@ -215,7 +215,7 @@ def test_style_sheet_hides_table_rows_above_the_limit_of_rows_shown_at_first() -
     assert f"tr:nth-child(n + {ROWS_SHOWN + 1})" in sheet
 
 
-def test_html_of_a_display_depends_only_on_the_bundle() -> None:
+def test_html_of_a_display_depends_only_on_its_mime_bundle() -> None:
     for bundle in BUNDLES.values():
         first = html_of(bundle)
         html_tables.read_html.cache_clear()
@@ -294,7 +294,7 @@ LARGE_BUNDLES: dict[str, JSON] = {
 
 
 @pytest.mark.parametrize("name", LARGE_BUNDLES)
-def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str) -> None:
+def test_mime_bundle_of_a_megabyte_is_rendered_in_little_time_to_little_html(name: str) -> None:
     bundle = LARGE_BUNDLES[name]
     assert isinstance(bundle, dict)
     times = []

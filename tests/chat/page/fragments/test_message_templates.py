@@ -61,7 +61,7 @@ def test_message_template_renders_every_include(role: str, status: str) -> None:
 
 
 @pytest.mark.parametrize("status", Turn.Status)
-def test_article_has_the_attributes_that_scripts_use_and_no_whitespace_between_parts(status: Turn.Status) -> None:
+def test_article_of_a_message_has_ids_and_data_attributes_and_no_whitespace_between_parts(status: Turn.Status) -> None:
     parts = (view_of(Text("a")), view_of(ExecutableCode("print(1)", "PYTHON")))
     html = message_html(message_view(status=status, parts=parts))
     parsed = ParsedHtml(html)
@@ -99,7 +99,7 @@ def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
 
 
 @pytest.mark.parametrize("status", ["queued", "running"])
-def test_live_answer_shows_its_activity_and_no_button(status: str) -> None:
+def test_live_answer_shows_what_it_is_doing_and_has_no_button(status: str) -> None:
     html = status_html(message_view(status=status))
     assert "Running the code…" in html
     assert "stop" in html
@@ -176,7 +176,7 @@ def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
     assert 'aria-label="Arguments"' not in html
 
 
-def test_other_arguments_are_shown_beside_the_code() -> None:
+def test_approval_shows_the_other_arguments_of_the_call_below_its_code() -> None:
     html = waiting_message(replace(CALL_APPROVAL, arguments={"code": "print(1)", "timeout_s": 600}))
     assert "timeout_s&#34;: 600" in html
 
@@ -298,7 +298,7 @@ def test_estimated_and_unknown_token_counts_are_labelled() -> None:
     assert "<dt>Tokens in all</dt><dd>1,234</dd><dt>Tokens, estimated</dt><dd>about 1,000:" in html
 
 
-def test_providers_reason_for_the_end_is_escaped() -> None:
+def test_providers_finish_reason_is_escaped_in_the_details() -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, ended="SAFETY: <i>no</i>")))
     assert "<dt>Ended with</dt><dd><bdi>SAFETY: &lt;i&gt;no&lt;/i&gt;</bdi></dd>" in html
 
@@ -319,7 +319,7 @@ def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown
         (ConversationUsage(1234, "", 1, is_estimated=True), "<span>about 1,234 tokens</span>"),
     ],
 )
-def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_html: str) -> None:
+def test_usage_of_a_conversation_is_one_element_with_tokens_and_cost(usage: ConversationUsage, inner_html: str) -> None:
     html = usage_html(usage)
     parsed = ParsedHtml(html)
     assert (parsed.root_tags, parsed.root_texts) == (["span"], [])
@@ -339,7 +339,7 @@ def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_
         message_view(role="user"),
     ],
 )
-def test_messages_have_no_attributes_that_htmx_processes(view: MessageView) -> None:
+def test_messages_have_no_htmx_attributes(view: MessageView) -> None:
     names = ParsedHtml(message_html(view)).attribute_names
     assert not [name for name in names if name.startswith(("hx-", "data-hx-"))]
 

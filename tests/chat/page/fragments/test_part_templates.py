@@ -104,7 +104,7 @@ def test_html_of_a_part_has_one_root_element_with_id_and_kind_and_no_whitespace_
 # Text and thoughts
 
 
-def test_text_has_the_exact_bytes_that_live_updates_rely_on() -> None:
+def test_html_of_a_text_part_has_the_exact_bytes_that_live_updates_rely_on() -> None:
     html = part_html(text_view(Text("a"), closed="<p>a</p>\n", tail="<p>b"))
     tail = f'<div id="{ELEMENT_ID}-tail" class="tail"><p>b</div>'
     assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text" dir="auto"><p>a</p>\n{tail}</div>'
@@ -188,7 +188,7 @@ def test_line_above_code_says_how_the_code_ended_and_how_long_it_ran(
     assert f">{words}</span></summary>" in html
 
 
-def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
+def test_result_below_its_code_does_not_repeat_how_the_code_ended() -> None:
     result = CodeExecutionResult(output="1", outcome=OUTCOME_OK)
     assert "The code ran" not in part_html(
         part_view(MESSAGE_ID, 0, result, reader=OWNER, context=CodeContext(has_code=True))
@@ -215,7 +215,7 @@ def test_code_has_a_header_with_its_language_and_a_button_that_copies_it() -> No
 
 
 @pytest.mark.parametrize("bundle", [{"text/plain": "  <a>\n1"}, {"text/html": "<b>1</b>", "text/plain": "  <a>\n1"}])
-def test_rich_output_without_a_richer_form_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
+def test_rich_output_that_is_only_formatted_text_is_shown_as_plain_text(bundle: dict[str, str]) -> None:
     html = html_of(Display(bundle))
     assert ">  &lt;a&gt;\n1</pre>" in html
     assert "<b>" not in html
@@ -327,7 +327,7 @@ def test_file_of_the_provider_is_shown_by_its_type_and_uri() -> None:
     assert "A file kept by the model's service (text/csv): <code>https://files.example/1</code>" in html
 
 
-def test_attachments_follow_their_part_without_a_wrapper() -> None:
+def test_figures_of_attachments_follow_the_html_of_their_part_without_a_wrapper_element() -> None:
     parsed = ParsedHtml(html_of(CodeExecutionResult(output="1\n", outcome=OUTCOME_OK), GRAPH, IMAGE))
     assert parsed.root_tags == ["div", "figure", "figure"]
     assert parsed.root_texts == []

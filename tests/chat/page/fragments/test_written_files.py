@@ -14,7 +14,7 @@ WRITTEN = WrittenFileView(NAME, 1234, "2026-01-01T00:00:00+00:00", is_new=True, 
 KEPT = replace(WRITTEN, is_new=False, kept=FILE, kept_state_url="/state/")
 
 
-def test_file_can_be_downloaded_and_kept() -> None:
+def test_file_that_code_wrote_has_a_download_link_and_a_button_to_keep_it() -> None:
     html = message_html(replace(message_view(), files=(WRITTEN,)))
     parsed = ParsedHtml(html)
     [item] = [one for one in parsed.find_all("li") if one.get("data-name")]

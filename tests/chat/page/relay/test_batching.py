@@ -70,7 +70,7 @@ async def test_items_that_arrive_during_a_call_are_passed_on_together_up_to_the_
     assert recorder.batches == [["first"], items[:LIMIT], items[LIMIT:]]
 
 
-async def test_result_that_is_an_exception_is_raised_for_its_item_alone() -> None:
+async def test_exception_in_the_results_is_raised_only_for_the_item_it_belongs_to() -> None:
     recorder = Recorder()
     a, refusal, b = await recorder.submit_while_busy("a", "refused", "b")
     assert (a, b) == ("A", "B")
@@ -86,7 +86,7 @@ async def test_items_of_a_failed_batch_are_retried_one_by_one() -> None:
     assert recorder.batches == [["first"], ["a", "broken", "b"], ["a"], ["broken"], ["b"]]
 
 
-async def test_error_of_a_type_that_fails_all_items_is_raised_for_each_of_them() -> None:
+async def test_error_type_that_is_declared_for_the_whole_batch_is_raised_for_each_item() -> None:
     recorder = Recorder()
     outcomes = await recorder.submit_while_busy("a", "unavailable", "b")
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 3

@@ -130,7 +130,7 @@ async def switch(conversation: Conversation, message: Message) -> None:
     await switch_version(lambda: conversation.pk, message.pk)
 
 
-async def test_earlier_messages_are_added_until_the_beginning(emulated: Settings) -> None:
+async def test_page_can_load_earlier_messages_until_the_first_one(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         for first in (40, 10, 0):
@@ -212,7 +212,7 @@ async def test_page_that_reaches_the_end_follows_the_conversation_from_there(emu
         assert page.page.transcript == await reload(conversation, Window(35))
 
 
-async def test_page_gets_the_new_end_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
+async def test_page_gets_the_new_version_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         await edit(conversation, 20)

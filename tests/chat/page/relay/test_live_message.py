@@ -234,7 +234,7 @@ def test_title_of_the_drawn_figure_replaces_the_title_in_the_code() -> None:
 
 
 @pytest.mark.parametrize("prints", [True, False])
-def test_text_links_to_files_that_earlier_code_wrote(*, prints: bool) -> None:
+def test_link_in_a_text_leads_to_the_download_only_if_earlier_code_wrote_the_file(*, prints: bool) -> None:
     file = WrittenFile("out/result.csv", 8, "2026-01-01T00:00:00Z", is_new=True)
     end = CodeExecutionResult(outcome=OUTCOME_OK, engine=Engine.SESSION, files=(file,))
     text = Text("[a](sandbox:/mnt/data/result.csv) [b](no.csv)\n\nend [c](out/result.csv)")
@@ -316,7 +316,7 @@ def test_rendering_that_is_resumed_inside_a_bold_text_keeps_the_text_bold() -> N
     assert after.parts_html == render_whole(before.assembler.answer)
 
 
-def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
+def test_time_to_render_a_text_with_many_signatures_is_linear() -> None:
     def receive(parts: int) -> None:
         live = LiveMessage(TURN, Answer())
         for index in range(parts):

@@ -69,7 +69,7 @@ def test_frame_that_extends_an_output_only_appends_to_the_closed_part_and_replac
     assert frame.count("<hx-partial") == 2
 
 
-def test_time_of_an_output_grows_with_its_length() -> None:
+def test_time_to_render_a_growing_output_is_linear() -> None:
     def stream(pieces: int) -> None:
         live = LiveMessage(TURN, Answer())
         live.update([PartStarted(0, CODE), PartStarted(1, OUTPUT)])
@@ -193,7 +193,7 @@ def test_page_that_was_opened_while_code_ran_shows_the_outcome_of_the_code() -> 
     assert after.parts_html == render_whole(after.assembler.answer)
 
 
-def test_graph_that_is_redrawn_keeps_its_number_and_its_element() -> None:
+def test_redrawn_graph_keeps_its_index_and_its_html_element() -> None:
     page = LivePage()
     page.receive([CODE, GRAPHS[0], printed("epoch 0\n")])
     figure = re.findall(r'<figure id="([^"]+)"', page.parts_html)

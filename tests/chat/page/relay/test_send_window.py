@@ -21,7 +21,7 @@ def test_send_window_is_full_after_unacknowledged_frames_and_emptied_by_acknowle
     assert window.size_bytes == 10 * len(window.sent)
 
 
-def test_window_accepts_a_late_first_acknowledgement_of_a_new_frame() -> None:
+def test_send_window_accepts_a_first_acknowledgement_of_a_much_later_frame() -> None:
     window = SendWindow()
     for seq in range(3 * WINDOW_FRAMES):
         window.add("t", seq, 10)
@@ -38,7 +38,7 @@ def test_unordered_messages_do_not_fill_the_send_window() -> None:
     assert not window.is_full, "unordered messages are never acknowledged by themselves"
 
 
-def test_client_that_does_not_acknowledge_after_unordered_messages_is_stalled() -> None:
+def test_client_is_stalled_if_it_acknowledges_nothing_after_too_many_unordered_bytes() -> None:
     window = SendWindow()
     window.add("t", 0, 10)
     window.acknowledge("t", 99)

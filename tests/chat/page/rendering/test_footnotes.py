@@ -16,7 +16,7 @@ from tests.parsed_html import ParsedHtml
 TEXT = 'One[^a] two[^"b] one again[^a].\n\n[^a]: First *note*\n[^"b]: Second note\n\nThe end.\n'
 
 
-def test_footnotes_are_linked_both_ways_with_ids_that_begin_with_the_prefix() -> None:
+def test_footnotes_and_references_link_to_each_other_with_ids_of_the_given_prefix() -> None:
     html = "".join(split_markdown(TEXT, MarkdownOptions("part-7-0")))
     ids = re.findall(r' id="([^"]*)"', html)
     assert ids == [
@@ -39,7 +39,7 @@ def test_footnotes_of_two_texts_have_different_ids() -> None:
     assert not first & second
 
 
-def test_footnotes_without_a_prefix_have_neither_ids_nor_links() -> None:
+def test_footnotes_without_an_id_prefix_have_neither_ids_nor_links() -> None:
     html = render_markdown(TEXT)
     assert " id=" not in html
     assert "<a" not in html

@@ -309,7 +309,7 @@ def test_formula_of_several_lines_may_begin_and_end_within_a_line_of_text(text: 
         ("costs $5 and \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", ["!\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"]),
     ],
 )  # fmt: skip
-def test_environment_is_a_formula_without_delimiters(text: str, expected: list[str]) -> None:
+def test_latex_environment_is_a_formula_even_without_dollar_signs(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
@@ -327,7 +327,7 @@ def test_environment_is_a_formula_without_delimiters(text: str, expected: list[s
         "\\begin{align}\na &= \\{b\\} \\\\\n\nThen we go on with the text",
     ],
 )
-def test_environment_that_is_no_formula_keeps_its_whole_text(text: str) -> None:
+def test_latex_environment_that_is_not_a_formula_is_shown_with_its_whole_text(text: str) -> None:
     assert formulas(text) == []
     shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
@@ -370,6 +370,6 @@ def test_pipe_in_a_formula_or_in_code_does_not_end_a_cell(row: str, cells: list[
     assert rows(f"- | a | b |\n  |---|---|\n  {row}\n\n> {row}\n> |---|---|\n")[1] == cells
 
 
-def test_table_header_may_contain_pipes_in_formulas_and_other_text_keeps_its_pipes() -> None:
+def test_pipes_in_formulas_of_a_table_header_and_in_text_outside_tables_are_kept() -> None:
     assert len(rows("| $|x|$ | `a|b` |\n|---|---|\n| 1 | 2 |\n")) == 2
     assert ParsedHtml(render_markdown("so `a | b` or **c | d**")).text == "so a | b or c | d\n"

@@ -97,7 +97,7 @@ def test_no_short_block_is_split(block: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["x = 1  # `a` | $b$\n", "def f(): pass\n\n"])
-def test_each_group_of_long_code_is_a_code_block(line: str) -> None:
+def test_long_code_that_is_split_into_groups_is_a_code_block_in_each_group(line: str) -> None:
     text = f"```python\n{line * 20_000}```\n"[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS]
     closed, tail = split_markdown(text)
     groups = closed.split('<div class="blocks">')[1:]

@@ -51,7 +51,7 @@ def test_texts_of_several_header_rows_are_joined_into_column_names() -> None:
     assert table.size == "4 rows × 3 columns"
 
 
-def test_size_of_a_shortened_data_frame_counts_all_rows_of_the_data() -> None:
+def test_size_of_a_shortened_data_frame_includes_the_rows_that_are_not_shown() -> None:
     table = only_table(SHORTENED_HTML)
     assert len(table.rows) == 11
     assert table.gap_rows == {5}
@@ -92,13 +92,13 @@ def test_table_with_unclosed_tags_is_read() -> None:
     assert table.rows == (("1\nx", "2 3"), ("4\n5", ""))
 
 
-def test_text_around_tables_is_kept_in_order() -> None:
+def test_html_text_before_between_and_after_tables_is_read_in_order() -> None:
     content = read_html("<h1>Title</h1><p>One <b>two</b></p><table><td>1</table>between<table><td>2</table>end")
     pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["# Title\nOne two", (("1",),), "between", (("2",),), "end"]
 
 
-def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> None:
+def test_table_inside_a_table_is_read_as_a_table_and_the_outer_one_as_text() -> None:
     content = read_html("<table><tr><td>left<table><tr><td>1</td></tr></table></td><td>right</td></tr></table>")
     pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["left", (("1",),), "right"]

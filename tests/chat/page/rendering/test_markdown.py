@@ -122,7 +122,7 @@ def test_one_tilde_strikes_nothing_out() -> None:
     assert render_markdown("~a~ about ~5 to ~6, H~2~O, ~~b~~") == "<p>~a~ about ~5 to ~6, H~2~O, <del>b</del></p>\n"
 
 
-def test_headings_are_below_those_of_the_page_and_the_message() -> None:
+def test_headings_of_a_text_begin_at_level_3_below_those_of_the_page() -> None:
     page = ParsedHtml(render_markdown("# a\n\n# b\n\n## c\n\n##### d\n\n###### e\n"))
     assert [f"{one.tag} {one.text}" for one in page.elements] == ["h3 a", "h3 b", "h4 c", "h6 d", "h6 e"]
 
@@ -155,7 +155,7 @@ def test_strong_text_may_begin_or_end_with_punctuation_next_to_a_letter(text: st
         "面积为3*4*5，体积为2*3*4",
     ],
 )
-def test_asterisk_within_a_word_or_a_product_is_a_plain_character(text: str) -> None:
+def test_asterisk_inside_a_word_or_between_factors_is_shown_as_an_asterisk(text: str) -> None:
     assert render_markdown(text) == f"<p>{text}</p>\n"
     assert render_markdown(f"`{text}`") == f"<p><code>{text}</code></p>\n"
 
@@ -166,7 +166,7 @@ def test_part_of_a_word_is_emphasised() -> None:
     assert 'href="https://e.example/a*b"' in render_markdown("https://e.example/a*b or c*d")
 
 
-def test_address_of_a_link_contains_no_internal_mark() -> None:
+def test_asterisks_in_the_address_of_a_link_are_unchanged() -> None:
     assert 'href="http://e.example/**b:**c"' in render_markdown("[a](http://e.example/**b:**c)")
 
 
@@ -259,7 +259,7 @@ def test_list_mark_or_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
 
 
 @pytest.mark.formulas
-def test_line_of_dashes_is_unchanged_in_code_and_formulas() -> None:
+def test_line_of_dashes_in_code_or_a_formula_is_unchanged() -> None:
     assert render_markdown("```\n-\n-  \n--\n  -\n```").endswith("<code>-\n-  \n--\n  -\n</code></pre></div>\n")
     assert "a\n-</code>" in render_markdown("```\na\n-")
     assert 'alttext="a\n-\nb"' in render_markdown("$$\na\n-\nb\n$$")
@@ -270,7 +270,7 @@ def test_unpaired_surrogate_becomes_a_replacement_character() -> None:
     assert render_markdown("a\ud83db") == "<p>a\ufffdb</p>\n"
 
 
-def test_deep_nesting_is_flattened_and_keeps_its_text() -> None:
+def test_deeply_nested_markdown_is_limited_to_64_levels_and_keeps_its_text() -> None:
     html = render_markdown("_" * 2000 + "a" + "_" * 2000 + "\n\n" + ">" * 500 + "b")
     depth = deepest = 0
     for piece in ParsedHtml(html).outline:

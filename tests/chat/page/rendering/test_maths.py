@@ -148,7 +148,7 @@ def test_text_that_is_one_formula_gives_its_latex() -> None:
         ),
     ],
 )
-def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) -> None:
+def test_latex_constructs_are_converted_to_the_expected_mathml(latex: str, mathml: str) -> None:
     assert formula(latex) == mathml
 
 
@@ -200,7 +200,7 @@ def seen(html: str) -> tuple[str, str]:
 SHAPES = {"mtr", "mtd", "msqrt", "mroot", "mfrac"}
 
 
-def test_limits_of_an_operator_in_an_inline_formula_are_beside_its_name() -> None:
+def test_limit_of_an_operator_in_an_inline_formula_is_a_subscript() -> None:
     assert "<msub><mi>lim</mi>" in str(render_formula(r"\lim_{x}", is_block=False))
 
 

@@ -90,7 +90,7 @@ def test_captions_are_read_from_any_code_without_an_error(pieces: list[str], num
 @pytest.mark.parametrize(
     "text", ["-" * 5000 + "1", "a" + ".a" * 5000, "(" * 5000, "1" + "+1" * 1500, "a\0", "f" + "()" * 900]
 )
-def test_deep_code_has_no_caption(text: str) -> None:
+def test_deeply_nested_or_invalid_code_has_no_caption(text: str) -> None:
     assert caption_of(f"plt.title('A')\nx = {text}", 0) == NO_CAPTION
 
 
@@ -98,7 +98,7 @@ def test_long_code_has_no_caption() -> None:
     assert caption_of("plt.title('A')\n" + "#" * CODE_LIMIT_CHARS, 0) == NO_CAPTION
 
 
-def test_time_grows_in_proportion_to_the_code() -> None:
+def test_time_to_read_captions_is_linear_in_the_length_of_the_code() -> None:
     # Results are kept, so each call reads another code.
     numbers = itertools.count()
 

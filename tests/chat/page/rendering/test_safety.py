@@ -353,7 +353,7 @@ def test_image_is_a_link_that_loads_nothing_until_it_is_clicked(payload: str) ->
         ('<img src="plot.png" alt="p">', '<img src="plot.png" alt="p">'),
     ],
 )
-def test_image_of_a_model_is_shown_by_its_description_or_as_text(source: str, shown: str) -> None:
+def test_markdown_image_is_shown_as_its_description_or_as_typed_and_never_loaded(source: str, shown: str) -> None:
     parsed = ParsedHtml(render_markdown(source))
     assert "img" not in [one.tag for one in parsed.elements]
     assert parsed.text.strip() == shown

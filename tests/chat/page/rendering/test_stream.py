@@ -174,7 +174,7 @@ def test_difficult_block_borders_streamed_by_character_equal_the_whole_rendering
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_closed_blocks_are_sent_once() -> None:
+def test_each_completed_block_is_sent_once() -> None:
     markdown = MarkdownStream()
     closed_html: list[str] = []
     for line in ["# A\n", "\n", "one\n", "two\n", "\n", "- x\n", "- y\n", "\n", "end", ".\n"]:

@@ -33,7 +33,7 @@ def cells(*texts: str, is_header: bool = False) -> list[SourceCell]:
     return [SourceCell(text, is_header) for text in texts]
 
 
-def test_cell_that_spans_rows_is_repeated_and_one_that_spans_columns_is_not() -> None:
+def test_cell_spanning_rows_is_repeated_in_each_row_and_cell_spanning_columns_is_not() -> None:
     table = table_of([SourceCell("a", rows=2), SourceCell("b", columns=2)], cells("c", "d"))
     assert table.rows == (("a", "b", ""), ("a", "c", "d"))
 
@@ -76,14 +76,14 @@ def test_texts_that_only_resemble_numbers_are_not_recognized_as_numbers(text: st
     assert not is_number(text)
 
 
-def test_index_columns_are_the_leading_columns_of_header_cells() -> None:
+def test_leading_columns_with_only_header_cells_are_index_columns() -> None:
     row = [*cells("a", "b", is_header=True), *cells("1")]
     assert table_of(row, row).index_columns == 2
     assert table_of(row, cells("a", "b", "1")).index_columns == 0
     assert table_of(cells("a", "b", is_header=True)).index_columns == 0
 
 
-def test_names_of_the_index_are_merged_into_the_row_above() -> None:
+def test_index_names_in_a_header_row_of_their_own_are_merged_into_the_row_above() -> None:
     header = [cells("", "x", "y", is_header=True), cells("index", "", "", is_header=True)]
     table = table_of(cells("1", "2", "3"), header=header)
     assert [[cell.text for cell in row] for row in table.header] == [["index", "x", "y"]]
@@ -105,7 +105,7 @@ def test_lowest_header_cell_with_a_text_sorts_its_column() -> None:
     assert table.column_names == ["unit / key", "size / w", "size / h"]
 
 
-def test_cells_with_types_below_the_column_names_do_not_sort() -> None:
+def test_cells_with_column_types_below_the_column_names_have_no_sort_button() -> None:
     table = table_of(cells("1"), header=[cells("n", is_header=True), cells("i64")])
     assert [[(cell.text, cell.is_header, cell.sorts_column) for cell in row] for row in table.header] == [
         [("n", True, 0)],

@@ -212,11 +212,11 @@ def outline(source: str) -> str:
         ("# <details>", "<h3><details></h3>"),
     ],
 )
-def test_fold_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
+def test_details_element_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
     assert outline(source) == expected
 
 
-def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
+def test_details_element_without_an_end_tag_is_shown_open() -> None:
     assert render_markdown("> <details>\n> a\n\nb").startswith('<blockquote>\n<details open="">\n<p>a</p>\n</details>')
     assert 'open=""' in render_markdown("<details>\na\n")
     assert 'open=""' in render_markdown("<details open>\na\n</details>\n")
@@ -241,7 +241,7 @@ def test_tags_streamed_by_character_equal_the_text_rendered_at_once(text: str) -
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_very_long_fold_continues_in_the_next_document() -> None:
+def test_very_long_details_element_continues_in_the_next_document() -> None:
     html = render_markdown("<details>\n\n" + "text\n\n" * 12_000 + "</details>\n\nend\n")
     assert html.count("<details") == html.count("</details>") == 2
     assert "&lt;" not in html

@@ -28,7 +28,7 @@ def test_details_of_a_turn_without_own_settings_show_only_the_model() -> None:
     assert details.parameters == ("model gemini-x",)
 
 
-def test_details_list_the_settings_of_a_preset() -> None:
+def test_details_list_the_parameters_of_the_models_preset() -> None:
     parameters = {
         "label": "gemini-x",
         "thinking_level": "high",
@@ -119,7 +119,7 @@ def test_details_say_where_code_ran_once_the_turn_has_ended(engine: Engine, word
         ({"status": Turn.Status.RUNNING, "finish": "length", "finish_reason": "MAX_TOKENS"}, ""),
     ],
 )
-def test_details_show_why_the_service_ended_an_incomplete_answer(columns: dict[str, Any], ended: str) -> None:
+def test_details_show_the_owner_and_not_guests_why_an_answer_is_incomplete(columns: dict[str, Any], ended: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).ended == ended
     assert answer_details(make_turn(**columns), guest_reader(str)).ended == ""
 

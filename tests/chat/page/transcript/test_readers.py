@@ -181,7 +181,7 @@ def test_only_the_owner_is_asked_for_a_decision() -> None:
             assert (text in html) == (name == "owner")
 
 
-def test_question_is_headed_you_only_for_its_owner() -> None:
+def test_question_has_the_heading_you_only_for_its_owner() -> None:
     for name, reader in READERS.items():
         html = html_for(reader, make_question())
         words = ("You, <time", "Your code", 'data-action="edit"')

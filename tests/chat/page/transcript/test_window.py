@@ -62,7 +62,9 @@ def test_links_of_a_page_without_scripts_lead_to_every_message_and_back_to_the_e
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=40), st.integers(0, 50), st.none() | st.integers(0, 90))
-def test_range_is_shortened_around_a_message_until_it_fits(sizes: list[int], first: int, near: int | None) -> None:
+def test_message_range_is_shortened_around_the_readers_message_to_the_size_limit(
+    sizes: list[int], first: int, near: int | None
+) -> None:
     stop = first + len(sizes)
     held = window.within(Window(first), sizes, 1_000, near)
     shown = indexes(held, stop)

@@ -116,7 +116,7 @@ def test_last_superuser_cannot_delete_their_account(client: Client) -> None:
     assert client.post(PAGE).status_code == 200
 
 
-def test_due_account_is_deleted_with_everything_and_other_accounts_stay(person: User) -> None:
+def test_account_whose_deletion_is_due_is_deleted_with_all_rows_and_other_accounts_stay(person: User) -> None:
     other = make_user("bob", is_staff=True)
     kept = make_graph(make_model_message(make_conversation(other)), part_index=0)
     for _ in range(2):
@@ -162,7 +162,7 @@ def test_interrupted_deletion_is_continued_and_does_not_delay_other_deletions(
     assert not Message.objects.exists()
 
 
-def test_process_without_due_deletions_only_reads(person: User) -> None:
+def test_check_for_due_account_deletions_runs_one_query_if_none_is_due(person: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert delete_due_accounts() == 0
     assert len(queries) == 1

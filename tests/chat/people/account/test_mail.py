@@ -95,7 +95,7 @@ def test_mailed_link_sets_a_new_password_once_and_logs_out_everywhere(person: Us
     assert "not valid any more" in Client().get(link, follow=True).content.decode()
 
 
-def test_response_does_not_reveal_whether_an_address_is_known(person: User) -> None:
+def test_password_reset_for_an_unknown_address_sends_no_mail(person: User) -> None:
     ask_for_link("stranger@example.org")
     assert mail.outbox == []
 
@@ -195,7 +195,7 @@ def test_address_set_by_staff_needs_no_confirmation(person: User) -> None:
     assert sent.to == [ADDRESS]
 
 
-def test_address_set_by_a_person_is_confirmed_only_by_the_link(person: User) -> None:
+def test_mail_address_that_a_person_adds_is_not_confirmed_without_the_mailed_link(person: User) -> None:
     browser = Client()
     browser.force_login(person)
     browser.post("/accounts/email/", {"action_add": "", "email": ADDRESS})
@@ -271,7 +271,7 @@ def test_number_of_links_requested_from_one_address_is_limited(person: User) -> 
     assert statuses == [302] * 20 + [429]
 
 
-def test_link_does_not_work_after_a_login_a_new_password_or_a_new_address(person: User) -> None:
+def test_password_reset_link_does_not_work_after_a_login_a_new_password_or_a_new_address(person: User) -> None:
     def set_password() -> None:
         person.set_password(NEW_PASSWORD)
         person.save(update_fields=["password"])

@@ -92,7 +92,7 @@ def test_default_model_that_is_no_longer_offered_is_not_used(person: User, clien
     assert "(no longer offered)" in page(client, "/accounts/defaults/")
 
 
-def test_form_keeps_refused_defaults(person: User, client: Client) -> None:
+def test_form_of_defaults_shows_a_refused_instruction_again_and_stores_nothing(person: User, client: Client) -> None:
     response = client.post("/accounts/defaults/", {**DEFAULTS, "instruction": "a" * (INSTRUCTION_LIMIT + 1)})
     assert response.status_code == 400
     assert "at most 4,000 characters" in response.content.decode()

@@ -141,7 +141,7 @@ def test_a_code_works_once() -> None:
 
 
 @pytest.mark.usefixtures("protected")
-def test_code_works_once_across_all_processes_while_it_is_valid() -> None:
+def test_used_and_older_codes_are_refused_even_by_another_process() -> None:
     before, code, _ = [format_hotp_value(hotp_value(SECRET, step)) for step in yield_hotp_counters_from_time()]
     client = log_in()
     assert client.post(STEP, {"code": code}).status_code == 302

@@ -79,7 +79,7 @@ def test_repeated_client_id_returns_its_turn_even_if_the_quota_is_used_up(settin
     assert first.turn.pk == again.turn.pk
 
 
-def test_tokens_are_counted_at_the_end_and_prevent_the_next_turn(settings: Settings) -> None:
+def test_tokens_are_counted_when_a_turn_ends_and_too_many_prevent_the_next_turn(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     for tokens in (999, 5):
