@@ -152,7 +152,7 @@ def test_env_example_lists_exactly_the_variables_that_settings_reads() -> None:
     assert sorted(settings_variables()) == sorted(variables_read_by_settings())
 
 
-def test_every_variable_of_env_example_has_a_sentence() -> None:
+def test_every_variable_in_env_example_has_a_sentence_above_it() -> None:
     lines = (ROOT / ".env.example").read_text().splitlines()
     for before, line in itertools.pairwise(lines):
         if re.match(r"#?[A-Z][A-Z0-9_]*=", line):
@@ -215,7 +215,7 @@ def test_every_path_in_the_test_order_file_exists() -> None:
     assert [group for group in read_order() if not (ROOT / group).exists()] == []
 
 
-def test_only_kernels_parse_files_of_users_as_tables() -> None:
+def test_table_parsers_are_required_only_by_the_kernel_environment() -> None:
     parsers = re.compile(r"^(pandas|pyarrow|python-calamine)==", re.MULTILINE)
     assert parsers.findall((ROOT / "requirements.txt").read_text()) == []
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3

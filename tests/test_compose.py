@@ -52,7 +52,7 @@ def test_memory_and_processes_are_limited(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "migrate"])
-def test_process_of_plotline_has_no_privileges(name: str) -> None:
+def test_containers_of_plotline_have_no_capabilities_and_a_cpu_limit(name: str) -> None:
     assert SERVICES[name]["cap_drop"] == ["ALL"]
     assert SERVICES[name]["security_opt"] == ["no-new-privileges:true"]
     assert SERVICES[name]["cpus"]
@@ -63,7 +63,7 @@ def test_only_the_proxy_publishes_ports_on_the_host() -> None:
     assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
 
 
-def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_service() -> None:
+def test_kernel_container_has_no_secret_but_its_token_and_only_an_internal_network() -> None:
     kernels = SERVICES["kernels"]
     assert not {"env_file", "environment", "volumes"} & set(kernels)
     assert (kernels["networks"], kernels["secrets"]) == (["kernels"], ["jupyter_gateway_token"])
@@ -101,6 +101,6 @@ def test_health_checks_use_the_web_servers_url_and_the_workers_heartbeat_file() 
             compile(program, name, "exec")
 
 
-def test_servers_wait_for_the_migration() -> None:
+def test_servers_start_only_after_the_migration_service_has_succeeded() -> None:
     for name in ("web", "web2", "worker"):
         assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}

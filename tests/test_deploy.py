@@ -89,7 +89,7 @@ def test_script_replaces_its_own_apparmor_profile_and_reports_a_profile_of_anoth
     assert f"Bubblewrap has the profile {other}" in machine.run("deploy/apparmor-profile").stderr
 
 
-def test_profile_that_apparmor_refuses_is_removed(machine: Machine) -> None:
+def test_profile_file_that_apparmor_refuses_is_removed_again(machine: Machine) -> None:
     machine.add_program("apparmor_parser", "#!/bin/sh\nexit 1\n")
     result = machine.run("deploy/apparmor-profile")
     assert (result.returncode, machine.profiles) == (1, {"flatpak"})

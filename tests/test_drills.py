@@ -47,7 +47,7 @@ def test_checker_finds_no_fault_for_a_question_with_one_answer(server: LiveServe
     assert (findings.faults, dict(findings.statuses)) == ([], {"done": 1})
 
 
-def test_accepted_question_without_a_turn_is_reported_as_lost(server: LiveServer) -> None:
+def test_checker_reports_an_accepted_question_without_a_turn_as_lost(server: LiveServer) -> None:
     assert len(findings_of(server, "other").lost) == 1
 
 

@@ -83,7 +83,7 @@ def test_layers_are_read_from_pyproject_and_variables_from_the_example_env_file(
     assert counting.variables("# A sentence.\n#DEBUG=0\nHTTPS_1=\n# OTHER=1\n") == ["DEBUG", "HTTPS_1"]
 
 
-def test_recorder_names_functions_and_properties_of_its_packages_in_the_order_of_their_calls(tmp_path: Path) -> None:
+def test_recorder_lists_called_functions_and_properties_of_a_package_in_the_order_of_calls(tmp_path: Path) -> None:
     namespace: dict[str, Callable[[], object]] = {}
     exec(compile(CALLED, tmp_path / "shop" / "boxes.py", "exec"), namespace)
     recorder = CallRecorder(tmp_path, "shop")

@@ -154,7 +154,7 @@ def test_killed_worker_is_restarted_and_all_processes_end_at_ctrl_c(empty_var_di
         assert run.process.returncode == 0
 
 
-def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> None:
+def test_emulator_process_gets_no_secrets_and_is_restarted_on_the_same_port_if_killed(var_dir: Path) -> None:
     with running(var_dir, AWS_SECRET_ACCESS_KEY="not-for-the-emulator") as run:
         [web], [emulator] = run.children(WEB), run.children(EMULATOR)
         url = web.environ()["GOOGLE_GEMINI_BASE_URL"]
@@ -165,7 +165,7 @@ def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> 
         run.wait_until(lambda: answers(f"{url}/v1beta/models"))
 
 
-def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Path) -> None:
+def test_kernel_service_process_gets_no_secrets_and_is_restarted_if_killed(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any") as run:
         place = LocalService(var_dir / "kernels")
         assert place.start().state == "running"

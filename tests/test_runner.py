@@ -86,7 +86,7 @@ def test_failing_tests_are_not_run_again_if_there_are_too_many(suite: Suite) -> 
 
 
 @pytest.mark.drill
-def test_hanging_test_fails_with_its_stack(suite: Suite) -> None:
+def test_hanging_test_fails_and_its_stack_is_printed(suite: Suite) -> None:
     status, output = suite.run("import time\ndef test_hangs():\n    time.sleep(100)  # hangs here\n", timeout_s=2)
     assert status == 1
     assert "Timeout" in output

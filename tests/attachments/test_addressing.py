@@ -88,7 +88,7 @@ def test_virtual_addressing_stores_and_reads_with_the_bucket_in_the_host_name(ob
         ("InvalidPathAccess", "Not here."),
     ],
 )
-def test_error_of_a_refused_request_names_the_addressing_variable(
+def test_error_of_a_refused_request_says_to_set_the_addressing_style_variable(
     objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch, refusal: tuple[str, str]
 ) -> None:
     monkeypatch.setattr(VirtualHosted, "refusal", refusal)
@@ -98,7 +98,7 @@ def test_error_of_a_refused_request_names_the_addressing_variable(
     assert objects == {}
 
 
-def test_error_of_an_unknown_bucket_host_names_the_addressing_variable(
+def test_error_of_an_unknown_bucket_host_says_to_set_the_addressing_style_variable(
     objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")

@@ -16,7 +16,7 @@ from attachments.content_disposition import content_disposition
         ("", "attachment"),
     ],
 )
-def test_name_with_a_percent_sign_is_encoded_because_browsers_decode_quoted_names(name: str, header: str) -> None:
+def test_file_name_with_a_percent_sign_or_non_ascii_letter_is_percent_encoded(name: str, header: str) -> None:
     assert content_disposition(name) == header
 
 

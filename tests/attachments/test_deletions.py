@@ -260,7 +260,7 @@ def test_deletion_of_an_object_that_is_already_missing_succeeds(
     assert attempt_deletion(ObjectDeletion.objects.get().pk) == "deleted"
 
 
-def test_bucket_that_is_gone_is_an_error(owner: User, s3: FaultProxy) -> None:
+def test_deletion_of_an_object_in_a_missing_bucket_raises_storage_refused(owner: User, s3: FaultProxy) -> None:
     create_stored(owner).delete()
     s3.fault, s3.error = Fault.ERROR, (404, "NoSuchBucket", "Gone.")
     with pytest.raises(StorageRefused):

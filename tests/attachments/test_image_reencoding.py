@@ -143,7 +143,7 @@ def test_lossless_webp_stays_lossless_and_lossy_webp_stays_lossy(
 
 @pytest.mark.parametrize("quality", [30, 75, 95])
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
-def test_jpeg_keeps_its_quality_and_its_size(quality: int, mode: str) -> None:
+def test_reencoded_jpeg_has_about_the_same_quality_and_file_size(quality: int, mode: str) -> None:
     ramp = Image.linear_gradient("L").resize((640, 480))
     noise = Image.merge(
         "RGB", [Image.radial_gradient("L").resize((640, 480)), ramp, ramp.transpose(Image.Transpose.ROTATE_180)]
@@ -194,7 +194,7 @@ def test_images_are_reencoded_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert reencode_image("a.png", data, "image/png").width == 64
 
 
-def test_large_image_takes_no_memory_of_the_server_process() -> None:
+def test_reencoding_a_large_image_takes_little_memory_in_the_server_process() -> None:
     data = encode_grey_png(9_000, 5_500)
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     image = reencode_image("a.png", data, "image/png")

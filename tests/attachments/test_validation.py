@@ -309,7 +309,7 @@ def test_long_name_keeps_its_extension() -> None:
 
 
 @given(st.text())
-def test_any_name_becomes_one_printable_line(name: str) -> None:
+def test_any_file_name_becomes_one_printable_line_without_a_path(name: str) -> None:
     label = safe_name(name, "file")
     assert 0 < len(label) <= 120
     assert len(label.encode()) <= 240

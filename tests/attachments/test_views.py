@@ -306,7 +306,7 @@ def test_user_whose_storage_quota_is_full_cannot_upload_but_new_graphs_are_kept(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settings: Settings) -> None:
+def test_concurrent_uploads_cannot_exceed_the_quota(owner: User, settings: Settings) -> None:
     quotas(settings, upload_mb_per_day=1)
     outcomes: list[int] = []
 

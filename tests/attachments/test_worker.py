@@ -391,7 +391,7 @@ def test_worker_deletes_only_task_results_that_are_days_old(owner: User) -> None
     assert DBTaskResult.objects.count() == 2
 
 
-def test_storage_name_is_made_from_owner_and_content(owner: User) -> None:
+def test_storage_name_is_made_from_the_owners_id_and_the_digest_of_the_content(owner: User) -> None:
     graph = create_graph(owner)
     digest = hashlib.sha256(png()).hexdigest()
     assert graph.mime_type == PNG

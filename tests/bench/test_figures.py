@@ -79,7 +79,7 @@ def test_load_level_is_not_sustained_if_a_chunk_is_lost() -> None:
     assert not make_result(1_000, expected_stamps=4).is_sustained
 
 
-def test_answer_that_never_arrives_counts_as_lost() -> None:
+def test_chunks_of_an_answer_that_never_arrives_are_counted_as_lost() -> None:
     result = LevelResult()
     result.add_answer(AnswerTimings(), expected_stamps=4)
     assert (result.lost_chunks, result.first_part_ms) == (4, [])

@@ -91,7 +91,7 @@ def test_main_thread_of_a_real_browser_is_measured(bench: Bench) -> None:
     assert 0 < figures["browser_script_s"] < figures["browser_main_thread_s"]
 
 
-def test_task_lengths_are_those_of_the_busiest_main_thread() -> None:
+def test_task_lengths_are_measured_on_the_busiest_main_thread() -> None:
     def make_thread(pid: int, tid: int) -> TraceEvent:
         return {"name": "thread_name", "args": {"name": "CrRendererMain"}, "pid": pid, "tid": tid}
 

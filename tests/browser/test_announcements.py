@@ -31,7 +31,7 @@ def announcements(page: Page) -> list[str]:
     return told
 
 
-def test_screen_reader_gets_the_answer_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
+def test_answer_is_announced_to_screen_readers_in_sentences_with_descriptions_of_code_and_graph(page: Page) -> None:
     page.evaluate(RECORD)
     ask_and_wait(page, "Plot a sine wave")
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")

@@ -186,7 +186,7 @@ def test_shortcuts_are_listed(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
+def test_hint_about_keys_is_hidden_if_the_composer_is_too_narrow_for_all_of_it(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")

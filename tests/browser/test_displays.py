@@ -124,7 +124,7 @@ def test_button_shows_all_rows_of_a_long_table_and_sorting_applies_to_all_rows(d
 
 
 @pytest.mark.drill
-def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None:
+def test_downloaded_csv_has_all_rows_and_escapes_formulas(displays: Page, tmp_path: Path) -> None:
     with displays.expect_download() as download:
         display(displays, "small").get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "table.csv"
@@ -190,7 +190,7 @@ ROWS = st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size
 
 
 @pytest.mark.drill
-def test_text_of_any_cell_is_unchanged_in_csv_and_begins_no_formula(displays: Page) -> None:
+def test_csv_keeps_the_text_of_any_cell_and_no_cell_begins_a_formula(displays: Page) -> None:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(ROWS)
     def check(rows: list[list[str]]) -> None:
@@ -260,7 +260,7 @@ def test_markdown_table_can_be_sorted_and_saved_as_csv_and_is_equal_after_a_relo
 
 @pytest.mark.drill
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
+def test_axe_finds_no_error_in_rich_outputs(displays: Page, color_scheme: str) -> None:
     displays.emulate_media(color_scheme=color_scheme)  # type: ignore[arg-type]
     for details in displays.locator(f"{ANSWER} .display details:not([open])").all():
         details.locator("summary").click()

@@ -110,7 +110,7 @@ def test_waiting_frames_that_extend_different_parts_are_not_merged(scripts: Page
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
 
 
-def test_flush_shows_the_waiting_frames_once(scripts: Page) -> None:
+def test_flush_shows_waiting_frames_exactly_once(scripts: Page) -> None:
     shown = run(scripts, tail("a"), tail("ab"), "flush", "flush", tail("abc"), "wait")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("abc")]
 

@@ -70,7 +70,7 @@ def run_own_code(page: Page, code: str) -> Locator:
 
 
 @pytest.mark.parametrize("model", [GEMINI, pytest.param(OPENAI, marks=pytest.mark.drill)])
-def test_table_that_one_turn_loads_is_plotted_by_a_later_one(page: Page, model: str) -> None:
+def test_table_that_code_of_one_turn_loads_can_be_plotted_in_a_later_turn(page: Page, model: str) -> None:
     use_session(page, model)
     page.set_input_files("#file", {"name": "sales.csv", "mimeType": "text/csv", "buffer": CSV})
     expect(page.locator("#files li:not([aria-busy])")).to_have_count(1)
@@ -172,7 +172,7 @@ def test_files_that_code_wrote_can_be_downloaded_and_kept_as_attachments(page: P
 
 
 @pytest.mark.drill
-def test_own_code_is_shown_as_code_and_can_be_edited(page: Page) -> None:
+def test_code_that_a_person_ran_is_shown_as_code_and_can_be_edited(page: Page) -> None:
     run_own_code(page, "tick = '```'\nprint(tick)")
     question = page.locator('article[data-role="user"]')
     expect(question.locator(".own-code")).to_contain_text("Your code")
@@ -238,7 +238,7 @@ def test_panel_on_a_phone_closes_to_show_an_output_in_the_conversation(page: Pag
 
 
 @pytest.mark.drill
-def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
+def test_code_that_a_person_sends_again_after_a_lost_response_runs_only_once(page: Page) -> None:
     run_own_code(page, "n = 0")
 
     def lose_reply(route: Route) -> None:
@@ -292,7 +292,7 @@ def test_page_offers_to_run_the_shown_versions_code_if_another_version_made_the_
 
 
 @pytest.mark.drill
-def test_code_of_a_pinned_conversation_is_set_to_run_each_night_by_mouse_and_by_keyboard(page: Page) -> None:
+def test_nightly_runs_of_a_pinned_conversation_can_be_turned_on_by_mouse_and_off_by_keyboard(page: Page) -> None:
     use_session(page)
     ask_and_wait(page, "one = 1")
     panel = open_panel(page)

@@ -27,7 +27,7 @@ def test_code_execution_that_is_turned_off_for_one_message_is_on_for_the_next(pa
 
 
 @pytest.mark.drill
-def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
+def test_answer_now_button_requests_an_answer_without_tools(page: Page) -> None:
     change_settings(page, model="scenario-too-many-tool-calls", code_execution="on")
     ask_and_wait(page, "Sum it up")
     page.click("text=Answer now, without running code")
@@ -93,7 +93,7 @@ def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -
 
 
 @pytest.mark.drill
-def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -> None:
+def test_settings_dialog_discards_changes_on_cancel_and_keeps_them_on_escape(page: Page) -> None:
     page.click('button[data-action="settings"]')
     page.fill("#system-instruction", "Half a thought")
     page.keyboard.press("Escape")
@@ -106,7 +106,7 @@ def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -
 
 
 @pytest.mark.drill
-def test_private_data_setting_has_a_sign_and_needs_a_confirmation_to_be_turned_off(page: Page) -> None:
+def test_private_data_setting_is_shown_in_the_header_and_turning_it_off_asks_for_confirmation(page: Page) -> None:
     sign, dialog = page.locator("#conversation-project .private"), page.locator(DIALOG)
 
     def choose(value: str) -> None:

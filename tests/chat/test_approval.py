@@ -162,7 +162,7 @@ def test_waiting_answer_of_another_user_cannot_be_decided(demo: Visitor, api: Ap
 # --- processes that die ---------------------------------------------------------------------------------------------
 
 
-def test_decision_after_a_restart_continues_the_turn_and_runs_the_code_once(
+def test_approval_after_a_server_restart_continues_the_turn_and_runs_the_code_once(
     api: ApiClient, demo: Visitor, server: LiveServer
 ) -> None:
     before = len(executed(server.var_dir))

@@ -222,7 +222,9 @@ def test_invalid_socket_message_is_answered_with_a_sentence_and_the_socket_stays
         ({"action": "send", "text": "x", "model": "../secrets"}, "not the name of a model"),
     ],
 )
-def test_malformed_action_gets_a_sentence(demo: Visitor, message: dict[str, object], sentence: str) -> None:
+def test_malformed_action_on_the_socket_is_answered_with_a_sentence(
+    demo: Visitor, message: dict[str, object], sentence: str
+) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         socket.send(json.dumps(message))
         read(socket, Page(), until=sentence)
@@ -298,7 +300,7 @@ def test_number_of_open_sockets_of_one_person_is_limited(server: LiveServer) -> 
             visitor.socket(conversation_id).__enter__()
 
 
-def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
+def test_message_that_is_sent_repeatedly_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         page = Page()

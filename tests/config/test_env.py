@@ -34,7 +34,7 @@ def test_environment_overrides_env_file(env_file: Path, monkeypatch: pytest.Monk
     assert Env().text("PLOTLINE_TEST_A") == value
 
 
-def test_env_file_does_not_change_the_environment(env_file: Path) -> None:
+def test_variables_of_the_env_file_are_not_added_to_the_process_environment(env_file: Path) -> None:
     env_file.write_text("PLOTLINE_TEST_A=one\n")
     Env()
     assert "PLOTLINE_TEST_A" not in os.environ
@@ -73,7 +73,7 @@ def test_error_for_an_unreadable_secret_file_names_the_variable(tmp_path: Path) 
         (" ", True),
     ],
 )
-def test_boolean_accepts_several_words(value: str, expected: bool) -> None:
+def test_boolean_variable_accepts_several_words_for_true_and_false(value: str, expected: bool) -> None:
     assert Env({"FLAG": value}).boolean("FLAG", default=True) is expected
 
 

@@ -65,7 +65,9 @@ def test_admin_login_with_the_name_before_a_rename_succeeds_and_shows_the_new_na
 
 
 @pytest.mark.parametrize("name", ["anna", "ANNA", "nobody"])
-def test_wrong_password_is_answered_alike_for_every_name(client: Client, renamed: User, name: str) -> None:
+def test_wrong_password_gets_the_same_error_for_current_former_and_unknown_names(
+    client: Client, renamed: User, name: str
+) -> None:
     page = log_in(client, name, "wrong")
     assert "The username and/or password you specified are not correct." in page
     assert logged_in_as(client) == ""
@@ -81,7 +83,7 @@ def test_user_can_log_in_with_the_name_in_any_case(client: Client, renamed: User
     assert logged_in_as(client) == "anna-2"
 
 
-def test_account_with_a_known_name_in_another_case_is_refused(client: Client) -> None:
+def test_sign_up_with_an_existing_name_in_another_case_is_refused(client: Client) -> None:
     User.objects.create_user("Visitor")
     assert "already exists" in client.post("/accounts/signup/", NEW_USER).content.decode()
     with pytest.raises(IntegrityError):

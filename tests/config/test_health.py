@@ -171,7 +171,7 @@ def test_health_check_of_a_load_balancer_accepts_any_host_header(client: Client,
     assert client.get("/accounts/login/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
 
 
-def test_draining_process_is_up_but_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draining_server_passes_healthz_and_fails_readyz(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draining, "_is_draining", True)
     response = client.get("/readyz")
     assert (response.status_code, response.json()["status"]) == (503, "draining")

@@ -76,7 +76,7 @@ def test_login_page_focuses_the_name(client: Client) -> None:
     assert "Angemeldet bleiben" in german
 
 
-def test_page_tells_the_owner_of_a_turned_off_account_to_ask_the_operator(client: Client) -> None:
+def test_page_tells_a_deactivated_user_who_logs_in_to_ask_the_operator(client: Client) -> None:
     User.objects.create_user("inactive", password="a long password", is_active=False)
     login = {"login": "inactive", "password": "a long password"}
     page = client.post("/accounts/login/", login, follow=True).content.decode()

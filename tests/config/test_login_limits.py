@@ -159,7 +159,7 @@ def test_browser_known_to_one_account_is_not_known_to_an_account_with_a_similar_
 
 
 @pytest.mark.usefixtures("protected")
-def test_password_with_code_logs_in_despite_the_limit() -> None:
+def test_password_with_a_two_step_code_logs_in_despite_the_limit_of_wrong_passwords() -> None:
     use_up()
     client = Client(REMOTE_ADDR="198.51.100.1")
     assert LIMITED in log_in("member", PASSWORD, client), "without a code, it does not go on to the second step"
@@ -170,7 +170,7 @@ def test_password_with_code_logs_in_despite_the_limit() -> None:
     assert LIMITED in log_in("member", PASSWORD, code=code_of()), "a code works once"
 
 
-def test_a_refused_login_with_a_former_name_sets_no_cookie_that_tells_the_password_was_right(person: User) -> None:
+def test_refused_login_with_a_former_name_and_the_right_password_sets_no_session_cookie(person: User) -> None:
     User.objects.update(former_username="earlier")
     use_up("earlier")
     client = Client()

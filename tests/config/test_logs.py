@@ -91,6 +91,6 @@ def test_error_of_a_traceback_that_contains_line_breaks_begins_no_unindented_log
     assert "\x1b" not in stream.getvalue()
 
 
-def test_kernel_service_writes_its_log_by_the_same_rules() -> None:
+def test_line_break_in_a_log_message_of_the_kernel_service_is_escaped() -> None:
     record = logging.makeLogRecord({"msg": FORGED})
     assert "\n" not in LineFormatter("Python sessions: %(message)s").format(record)

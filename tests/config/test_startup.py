@@ -90,7 +90,7 @@ def server_without_key() -> Iterator[LiveServer]:
         yield server
 
 
-def test_log_names_variables_without_effect_at_start(server_without_key: LiveServer) -> None:
+def test_server_logs_at_its_start_which_variables_have_no_effect_any_more(server_without_key: LiveServer) -> None:
     assert "variables have no effect any more, see CHANGELOG.md: TURN_LIMIT_S.\n" in server_without_key.log()
 
 

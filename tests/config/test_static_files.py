@@ -85,7 +85,7 @@ def test_first_page_with_its_files_is_below_the_size_limit_and_file_names_have_h
     assert all(re.search(r"\.[0-9a-f]{12}\.\w+$", name) for name in sizes)
 
 
-def test_static_files_have_few_headers(client: Client, collected: Path) -> None:
+def test_static_files_have_less_than_400_bytes_of_headers(client: Client, collected: Path) -> None:
     [path] = collected.glob("css/tokens.????????????.css")
     response = client.get(f"/static/css/{path.name}", headers={"Accept-Encoding": "gzip"})
     assert len(b"".join(response)) == served_bytes(path)
@@ -126,7 +126,7 @@ def test_pages_preload_exactly_the_modules_that_their_first_script_imports(clien
     assert all(path.exists() for path in imports(on_demand, dynamic=True))
 
 
-def test_collected_scripts_lose_only_their_comments(collected: Path) -> None:
+def test_collected_scripts_equal_their_sources_without_comments(collected: Path) -> None:
     assert without_comments(b"// a\nb(); // c\n  /* d\n e */\nf(`/* g */`);\n/** h */ i();\n") == (
         b"b(); // c\nf(`/* g */`);\n/** h */ i();\n"
     )

@@ -29,7 +29,7 @@ def make_conversations_with_formulas() -> list[Conversation]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_results_have_one_row_per_conversation_with_escaped_cells() -> None:
+async def test_csv_of_results_has_one_row_per_conversation_with_escaped_cells() -> None:
     conversations = await sync_to_async(make_conversations_with_formulas)()
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(make_account)("reviewer"))

@@ -99,7 +99,7 @@ def test_query_count_of_the_list_does_not_depend_on_its_rows(operator: Client) -
     assert counts[0] == counts[1]
 
 
-def test_models_of_an_endpoint_can_be_edited_while_it_is_turned_off(operator: Client) -> None:
+def test_models_of_a_disabled_endpoint_can_be_added(operator: Client) -> None:
     make_endpoint(is_enabled=False)
     form = {"provider": "openai_compatible", "endpoint": "local", "name": "m", "position": "0", "thinking_level": ""}
     form |= {"function_calling": "true", "image_input": "unknown"}

@@ -224,7 +224,7 @@ def test_operators_who_are_reviewers_may_retry_uploads_from_the_queue() -> None:
     assert "try_storage_again" in actions_of(Conversation, user)
 
 
-def test_reviewers_see_only_the_names_of_accounts() -> None:
+def test_reviewers_see_the_owners_name_but_no_lists_of_accounts_messages_or_models() -> None:
     rows = make_row_of_each_model()
     reviewer = client_of(make_account("reviewer"))
     index = reviewer.get("/admin/").content.decode()

@@ -153,7 +153,7 @@ def test_waiting_turn_can_be_stopped_and_counts_as_live(api: ApiClient) -> None:
     assert (late.status_code, late.json()["detail"]) == (409, "This answer does not wait for a decision any more.")
 
 
-def test_turn_of_another_user_does_not_exist(api: ApiClient, server: LiveServer) -> None:
+def test_decision_with_an_unknown_token_or_about_an_unknown_turn_is_refused(api: ApiClient, server: LiveServer) -> None:
     turn_id, approval_id = ask(api)
     body = {"id": approval_id, "decision": "run"}
     anonymous = ApiClient(server, "plt_unknown")

@@ -166,7 +166,7 @@ async def read_events(client: AsyncClient, path: str, last_event_id: str = "") -
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
+async def test_turn_whose_log_is_deleted_is_streamed_from_its_stored_parts() -> None:
     turn = await sync_to_async(turn_without_log)()
     attachment = await Attachment.objects.aget()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
@@ -204,7 +204,9 @@ async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("last_event_id", "status"), [("3", 410), ("three", 400), ("-1", 400), ("9" * 10, 400)])
-async def test_problem_is_returned_if_the_last_event_id_cannot_be_resumed(last_event_id: str, status: int) -> None:
+async def test_stream_is_refused_if_it_cannot_be_resumed_after_the_last_event_id(
+    last_event_id: str, status: int
+) -> None:
     turn = await sync_to_async(turn_without_log)()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
     await client.aforce_login(await User.objects.aget())

@@ -116,7 +116,7 @@ def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> Non
     assert (options.status_code, options.headers["Allow"], options.content) == (204, "GET, POST, HEAD, OPTIONS", b"")
 
 
-def test_head_has_the_etag_of_get(client: Client, owner: User) -> None:
+def test_response_to_head_has_the_same_etag_as_to_get(client: Client, owner: User) -> None:
     path = f"{LIST}{make_conversation(owner).pk}/"
     get, head = client.get(path), client.head(path)
     assert (head.status_code, head.content) == (200, b"")
@@ -211,7 +211,7 @@ def test_etags_give_status_304_and_prevent_lost_updates(client: Client, owner: U
     problem_of(client.get(path), 404)
 
 
-def test_responses_are_kept_out_of_shared_caches(client: Client) -> None:
+def test_responses_have_headers_that_prevent_caching(client: Client) -> None:
     response = client.get(LIST)
     assert response.headers["Cache-Control"] == "no-store"
     assert {"Authorization", "Cookie"} <= set(response.headers["Vary"].split(", "))

@@ -98,7 +98,7 @@ def test_files_are_added_and_removed(client: Client, owner: User) -> None:
     assert client.delete(f"{path}files/{file.pk}/").status_code == 404
 
 
-def test_conversations_are_created_in_moved_to_and_listed_by_project(client: Client, owner: User) -> None:
+def test_conversation_can_be_created_in_a_project_moved_and_listed_by_project(client: Client, owner: User) -> None:
     project = make_project(owner)
     created = client.post(CONVERSATIONS, {"project": str(project.pk)}, content_type=JSON).json()
     assert created["project"] == str(project.pk)

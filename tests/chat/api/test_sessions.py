@@ -156,7 +156,7 @@ def test_running_code_can_be_interrupted(api: ApiClient) -> None:
     assert [one["name"] for one in session_of(api, conversation_id)["variables"]] == ["x"]
 
 
-def test_session_can_be_restarted_and_the_next_answer_says_so(api: ApiClient) -> None:
+def test_after_a_restart_of_the_session_the_next_answer_says_that_it_is_new(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "x = 1")
     response = api.post(f"conversations/{conversation_id}/session/restart/")

@@ -169,7 +169,7 @@ async def test_choice_that_does_not_fit_the_file_is_refused_and_the_former_choic
     assert (await read(client, attachment))["reading"]["encoding"] == "KOI8-R"
 
 
-async def test_workbook_has_no_encoding(table_kernels: Settings) -> None:
+async def test_encoding_cannot_be_chosen_for_a_workbook(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", excel_file({"One": [["a"], [1]]}), mime_type="application/x")
     response = await patch(client, attachment, {"encoding": "UTF-8"})
     assert response.status_code == 400
@@ -202,7 +202,7 @@ async def test_file_that_can_hold_no_table_has_status_404(
     assert (await patch(client, attachment, {"delimiter": ";"})).status_code == 404
 
 
-async def test_table_of_another_person_does_not_exist(table_kernels: Settings) -> None:
+async def test_table_of_another_person_is_not_found(table_kernels: Settings) -> None:
     owner, attachment = await upload("a.csv", b"a,b\n1,2\n")
     await read(owner, attachment)
     stranger = await log_in()
@@ -211,7 +211,9 @@ async def test_table_of_another_person_does_not_exist(table_kernels: Settings) -
     assert (await AttachmentPreview.objects.aget()).choices is None
 
 
-async def test_no_table_is_read_without_kernels(settings: Settings, tmp_path: Path) -> None:
+async def test_table_request_gets_status_503_if_kernels_are_disabled_or_not_available(
+    settings: Settings, tmp_path: Path
+) -> None:
     client, attachment = await upload("a.csv", b"a,b\n1,2\n")
     settings.KERNELS_LIMIT = 0
     for response in (await get(client, attachment), await patch(client, attachment, {"delimiter": ";"})):

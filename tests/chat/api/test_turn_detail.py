@@ -92,7 +92,7 @@ def test_approval_of_a_call_without_code_has_its_arguments() -> None:
     assert approval_of(waiting_turn(call, ApprovalRequested("c1", "a1"))) == expected
 
 
-def test_approval_of_the_release_of_a_result_has_the_code_that_ran() -> None:
+def test_approval_to_send_a_result_to_the_model_has_the_code_that_ran() -> None:
     held = ResultHeld(FunctionResponse("run_python", {"output": "2"}, "c1"))
     decided = CallDecided("c1", "a1", is_approved=True, code="print(2)")
     live = waiting_turn(

@@ -99,7 +99,7 @@ async def test_fenced_blocks_share_their_state_within_and_across_prompts(client:
     assert _outputs(parts_of(await answer(client, DEMO_MODEL, history))) == [(types.Outcome.OUTCOME_OK, "42\n")]
 
 
-async def test_own_code_whose_answer_is_continued_runs_once(client: genai.Client) -> None:
+async def test_code_block_in_a_prompt_runs_once_if_the_stopped_answer_is_continued(client: genai.Client) -> None:
     code = user("```python\nruns = globals().get('runs', 0) + 1\nprint(runs)\n```")
     chunks = await answer(
         client, DEMO_MODEL, [code, model_content([types.Part(text="It was stopped.")]), user("Continue")]
@@ -146,7 +146,7 @@ async def test_answer_says_that_code_cannot_be_run_without_a_kernel_service(tmp_
 
 
 @pytest.mark.drill
-async def test_kernel_of_an_abandoned_answer_ends() -> None:
+async def test_kernel_ends_if_the_client_disconnects_before_the_answer() -> None:
     with (
         running_service("--warm-kernels", "0") as service,
         running_emulator(kernel_service_directory=service.directory) as url,

@@ -38,7 +38,7 @@ def test_request_fields_in_snake_case_and_camel_case_are_parsed_alike() -> None:
     assert has_code_execution(snake)
 
 
-def test_names_inside_function_arguments_are_not_converted() -> None:
+def test_snake_case_names_inside_function_arguments_are_not_converted() -> None:
     body = parse_body(b'{"function_call": {"name": "f", "args": {"city_name": 1}}}')
     assert body == {"functionCall": {"name": "f", "args": {"city_name": 1}}}
 
@@ -96,7 +96,7 @@ def test_request_asks_for_images_if_its_response_modalities_include_image(
         {"role": "user", "parts": [{"text": "Be brief."}, {}, 1]},
     ],
 )
-def test_system_instruction_is_read_in_every_form(instruction: object) -> None:
+def test_system_instruction_is_accepted_as_text_as_one_part_and_as_a_list_of_parts(instruction: object) -> None:
     assert system_instruction({"systemInstruction": instruction}) == "Be brief."
     assert system_instruction({}) == ""
 

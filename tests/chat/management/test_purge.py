@@ -77,7 +77,7 @@ def test_old_conversations_are_deleted_with_messages_and_attachments() -> None:
     assert purge("--older-than=180d").startswith("Deleted 0 conversations, 0 messages, 0 attachments")
 
 
-def test_dry_run_does_not_count_files_that_a_project_has() -> None:
+def test_files_that_a_project_has_are_neither_counted_nor_deleted() -> None:
     owner = make_user()
     conversation = make_old(owner, title="old")
     add_files(Project.objects.start(owner.pk, name="Harbour"), list(Attachment.objects.all()))

@@ -306,7 +306,7 @@ def test_usage_is_summed_over_rounds() -> None:
     assert fold(to_row(change) for change in coalesce_changes(changes)).usage == assembler.answer.usage
 
 
-def test_restarted_attempt_keeps_its_thoughts_and_its_usage() -> None:
+def test_answer_keeps_thoughts_and_usage_of_an_attempt_that_is_restarted() -> None:
     assembler = make_assembler()
     events: list[StreamEvent] = [
         PartReceived(Thought("hm")),
@@ -322,7 +322,7 @@ def test_restarted_attempt_keeps_its_thoughts_and_its_usage() -> None:
     check_log(changes, assembler.answer)
 
 
-def test_text_that_became_a_thought_is_timed_from_its_first_piece() -> None:
+def test_duration_of_a_text_that_became_a_thought_begins_with_its_first_piece() -> None:
     clock = [0.0]
     assembler = Assembler(is_code_offered=False, new_id=str, now_s=lambda: clock[0])
     changes = assembler.add(PartReceived(Text("earlier"))) + assembler.start_round()
@@ -335,7 +335,7 @@ def test_text_that_became_a_thought_is_timed_from_its_first_piece() -> None:
     check_log(changes, assembler.answer)
 
 
-def test_restarted_attempt_keeps_earlier_rounds() -> None:
+def test_answer_keeps_earlier_rounds_when_an_attempt_is_restarted() -> None:
     assembler = make_assembler()
     call, response = FunctionCall("f", {}, "c"), FunctionResponse("f", {"a": 1}, "c")
     for part in (call, response):

@@ -27,7 +27,7 @@ def test_markers_are_found_at_the_positions_where_join_text_put_them(pieces: lis
     assert find_markers(text, pieces) == spans
 
 
-def test_marker_of_a_missing_file_is_skipped() -> None:
+def test_marker_of_a_file_that_is_missing_from_an_import_is_skipped() -> None:
     graph = Marker("GRAPH", 1)
     assert find_markers("a\n[GRAPH:0]\nb\n[GRAPH:1]\n", ["a", "b", graph]) == [MarkerSpan(13, 24, graph)]
 

@@ -165,7 +165,7 @@ def test_query_for_live_turns_uses_the_database_index(owner: User) -> None:
     assert "one_live_turn_per_conversation" in plan
 
 
-def test_lists_and_states_do_not_read_instructions_which_can_be_long(browser: Client, owner: User) -> None:
+def test_lists_of_conversations_do_not_load_the_instructions_from_the_database(browser: Client, owner: User) -> None:
     project = Project.objects.start(owner.pk, name="Harbour")
     conversation = make_conversation(owner, title="Cranes", project=project)
     for path in ("/conversations/", f"/conversations/states/?ids={conversation.pk}", project.get_absolute_url()):

@@ -26,7 +26,7 @@ def nested(depth: int) -> object:
     return value
 
 
-def test_bundle_keeps_its_order() -> None:
+def test_bundle_keeps_the_order_of_its_mime_types() -> None:
     data = {"text/html": "<b>7</b>", "text/plain": "7", "application/json": {"a": [1, None, True, 1.5]}}
     bundle, size_bytes = bound_bundle(data)
     assert [*bundle.items()] == [*data.items()]

@@ -25,7 +25,7 @@ def merge_strings(pieces: list[str | Marker]) -> list[str | Marker]:
 
 @settings(max_examples=500)
 @given(st.lists(strings | markers, max_size=12))
-def test_split_text_reverses_join_text(pieces: list[str | Marker]) -> None:
+def test_split_text_returns_the_pieces_that_join_text_joined(pieces: list[str | Marker]) -> None:
     text, spans = join_text(pieces)
     assert split_text(text, spans) == merge_strings(pieces)
     assert join_text(split_text(text, spans)) == (text, spans)

@@ -68,7 +68,7 @@ def fail(database: BaseDatabaseWrapper, statement: str, message: str) -> None:
         logger.warning(message, exc_info=True)
 
 
-def test_outage_of_the_database_is_logged_once_by_each_part_and_without_tracebacks(
+def test_database_outage_is_logged_once_by_each_part_of_the_server_without_tracebacks(
     console: io.StringIO, away: DatabaseWrapper
 ) -> None:
     for _ in range(20):
@@ -108,7 +108,7 @@ def test_new_outage_is_logged_and_late_failures_of_the_last_outage_are_not(
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL calls this a programming error")
-def test_error_of_one_statement_keeps_its_traceback(console: io.StringIO) -> None:
+def test_database_error_that_is_no_outage_is_logged_with_its_traceback(console: io.StringIO) -> None:
     for _ in range(2):
         fail(connections["default"], "SELECT 1 FROM no_such_table", "a query failed")
     assert console.getvalue().count("Traceback") == 4, "each error has the one of SQLite and the one of Django"

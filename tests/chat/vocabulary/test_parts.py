@@ -104,5 +104,5 @@ def test_json_that_is_not_a_part_raises_an_error(json_value: dict[str, str]) -> 
         part_from_json(json_value)
 
 
-def test_json_key_of_another_kind_is_ignored() -> None:
+def test_json_key_that_belongs_to_another_kind_of_part_is_ignored() -> None:
     assert part_from_json({"kind": "text", "text": "a", "images": 5}) == Text("a")

@@ -46,7 +46,7 @@ def test_oversized_prompt_is_refused(prompt: str) -> None:
         "\0",
     ],
 )
-def test_dangerous_text_is_not_parsed_as_a_formula(text: str) -> None:
+def test_text_that_would_be_dangerous_to_compute_is_not_parsed_as_a_formula(text: str) -> None:
     assert not parse_formula(text)
 
 

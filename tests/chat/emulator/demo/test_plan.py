@@ -178,7 +178,7 @@ def test_last_program_runs_again_only_if_the_prompt_asks_for_nothing_else() -> N
     assert isinstance(plan("First 50 primes", "again, but tell me why", program="print(1)"), str)
 
 
-def test_own_code_runs_unchanged() -> None:
+def test_code_block_in_a_prompt_is_run_unchanged() -> None:
     planned = plan("Was gibt das?\n```python\nprint('{x}')\n```")
     assert isinstance(planned, Plan)
     assert planned.program == "print('{x}')\n"
@@ -319,7 +319,7 @@ def test_question_can_set_color_title_and_line_style_of_its_graph(prompt: str, l
     assert line in program_of(prompt)
 
 
-def test_color_names_before_numbers_are_labels_of_bars() -> None:
+def test_color_names_before_numbers_are_used_as_labels_of_bars() -> None:
     assert "['red', 'blue']" in program_of("Bar chart of red 3, blue 5")
 
 

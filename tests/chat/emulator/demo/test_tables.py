@@ -122,7 +122,7 @@ def test_question_is_answered_from_the_file_that_has_the_column_or_is_named_in_i
     assert offered(refused) == ["sales.csv", "people.csv", "trees.csv"]
 
 
-def test_old_table_is_described_only_if_the_prompt_asks() -> None:
+def test_table_of_an_earlier_prompt_is_described_only_if_the_prompt_asks_for_it() -> None:
     assert isinstance(plan("thanks", files={"sales.csv": SALES}, new=False), str)
     assert isinstance(plan("Plot a sine wave", files={"sales.csv": SALES}, new=False), Plan)
     assert isinstance(plan("describe this table", files={"sales.csv": SALES}, new=False), Plan)

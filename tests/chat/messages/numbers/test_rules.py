@@ -121,7 +121,9 @@ def test_source_of_a_number_is_found_in_each_form_of_output(output: str, text: s
         (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
     ],
 )
-def test_names_in_a_sentence_select_the_source(output: str, text: str, expected: list[str]) -> None:
+def test_names_in_a_sentence_select_the_row_or_statistic_that_is_the_source(
+    output: str, text: str, expected: list[str]
+) -> None:
     found = verdicts(output, text)
     assert [one for one in found if one in expected or not expected] == expected
 

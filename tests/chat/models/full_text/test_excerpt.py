@@ -103,7 +103,7 @@ def test_joined_pieces_of_a_marked_text_equal_the_text(text: str, query: str) ->
     build_excerpt(text, parse(query))
 
 
-def test_only_the_first_words_of_a_long_phrase_are_marked() -> None:
+def test_only_the_first_words_of_a_match_of_a_long_phrase_are_marked() -> None:
     text = "é " + "a " * 100_000 + "b"
     pieces = build_excerpt(text, parse('"' + "a " * 95 + 'b"'))
     assert render(pieces).startswith("é [a a a a a a a a a a a a] [a ")

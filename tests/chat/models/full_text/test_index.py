@@ -136,7 +136,7 @@ def test_text_that_does_not_match_is_not_found(owner: User, text: str, query: st
     assert search(owner, query) == []
 
 
-def test_terms_may_match_different_messages_and_the_title(owner: User) -> None:
+def test_search_terms_may_match_different_messages_and_the_title_of_a_conversation(owner: User) -> None:
     conversation = make_conversation(owner, title="Primes below 100")
     make_user_message(conversation, "List them")
     make_model_message(conversation, parts=[(PartKind.TEXT, "2, 3, 5 and so on")])

@@ -87,7 +87,7 @@ def test_text_of_a_user_is_markdown_and_kept_as_typed_for_editing() -> None:
     assert f'<div dir="auto" class="said" data-source="  *a*\nb\n\n [GRAPH:0] &lt;b&gt;">{rendered}</div>' in html
 
 
-def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
+def test_images_of_a_question_are_shown_in_a_gallery_after_its_other_files() -> None:
     html = message_html(message_view(role="user", attachments=(FILE, IMAGE, replace(IMAGE, index=3))))
     assert html.count('<div class="gallery">') == 1
     assert html.index('class="chip"') < html.index('<div class="gallery">')
@@ -215,7 +215,7 @@ def test_invisible_characters_in_code_are_pointed_out(character: str) -> None:
     assert warning not in waiting_message(replace(CALL_APPROVAL, code="print('👩\u200d🔬')"))
 
 
-def test_running_answer_has_no_buttons_for_a_decision() -> None:
+def test_running_answer_has_no_approval_buttons() -> None:
     assert decision_buttons(message_html(message_view(status="running"))) == []
 
 
@@ -234,7 +234,7 @@ def test_message_without_other_versions_has_no_buttons_to_switch() -> None:
     assert 'class="versions"' not in message_html(message_view(role="user", text="a"))
 
 
-def test_first_and_last_version_have_a_button_in_one_direction_only() -> None:
+def test_first_and_last_version_have_only_one_enabled_switch_button() -> None:
     first = message_html(replace(message_view(), versions=Versions(1, 2, None, OTHER_MESSAGE_ID)))
     last = message_html(replace(message_view(), versions=Versions(2, 2, OTHER_MESSAGE_ID, None)))
     assert button_actions(first)[:2] == [("switch", None), ("switch", str(OTHER_MESSAGE_ID))]
@@ -256,7 +256,7 @@ def test_sources_are_numbered_links_that_send_no_referrer() -> None:
     assert "b.example</bdi></a></li>" in html
 
 
-def test_searches_are_shown_even_without_sources() -> None:
+def test_web_searches_of_an_answer_are_shown_even_without_sources() -> None:
     assert "<q>rivers of Europe</q> · <q>longest &lt;river&gt;</q>" in message_html(COMPLETE_ANSWER)
     html = message_html(replace(COMPLETE_ANSWER, grounding=Grounding((), ("only searched",))))
     assert "<q>only searched</q>" in html

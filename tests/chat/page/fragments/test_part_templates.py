@@ -146,7 +146,7 @@ def test_code_is_folded_below_its_language_and_number_of_lines(language: str, la
         (CodeExecutionResult(outcome=OUTCOME_DEADLINE_EXCEEDED), "timeout", "The code ran out of time"),
     ],
 )
-def test_outcome_is_shown_in_words(part: Part, outcome: str, words: str) -> None:
+def test_outcome_of_code_is_shown_in_words(part: Part, outcome: str, words: str) -> None:
     html = html_of(part)
     assert words in html
     assert ParsedHtml(html).elements[0].attributes["data-outcome"] == outcome
@@ -157,7 +157,7 @@ def open_tail(html: str) -> str:
     return TAIL.replace("></span>", f">{html}</span>")
 
 
-def test_output_is_shown_however_long_it_is() -> None:
+def test_long_output_of_code_is_shown_unfolded() -> None:
     for closed, tail in (("", "1"), ("line\n" * 38, "line\n" * 2)):
         html = html_of(CodeExecutionResult(output=closed + tail, outcome=OUTCOME_OK))
         assert f">\n<span>{closed}{open_tail(tail)}</span></pre>" in html
@@ -236,7 +236,7 @@ def test_rich_output_without_plain_text_is_described_by_its_types(part: Part, ty
     assert "<b>" not in html
 
 
-def test_rich_output_that_is_shown_by_an_attachment_is_not_described() -> None:
+def test_rich_output_that_an_attached_graph_shows_gets_no_notice() -> None:
     html = html_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH)
     assert "cannot be shown" not in html
     assert ParsedHtml(html).root_tags == ["div", "figure"]
@@ -290,7 +290,7 @@ def test_function_call_is_hidden_if_its_code_shows_the_same(part: Part) -> None:
 
 
 @pytest.mark.parametrize("kind", JSON_PARTS)
-def test_deep_json_is_shown_in_little_html(kind: str) -> None:
+def test_html_of_deeply_nested_json_is_less_than_twice_as_long_as_the_json(kind: str) -> None:
     value: JSON = []
     for _ in range(90):
         value = [value] * (2 if len(json.dumps(value)) < 10_000 else 1)
@@ -309,7 +309,7 @@ def test_long_json_is_cut_and_says_where_the_rest_is(kind: str) -> None:
 # Files
 
 
-def test_inline_data_is_described_unless_it_is_an_image() -> None:
+def test_inline_data_is_described_by_its_type_unless_it_is_an_image() -> None:
     assert "Data of type audio/wav that cannot be shown here." in html_of(InlineData("audio/wav"))
     assert "Data of type unknown that cannot be shown here." in html_of(InlineData())
     html = html_of(InlineData("image/png"))
@@ -397,6 +397,6 @@ def test_tool_of_the_provider_is_folded_and_shown_in_words() -> None:
         assert "c2lnbmVk" not in html
 
 
-def test_part_of_an_unknown_kind_without_content_is_hidden() -> None:
+def test_unsupported_part_with_only_a_signature_is_hidden() -> None:
     assert " hidden>" in html_of(Unsupported(provider_data={"thought_signature": "c2lnbmVk"}))
     assert " hidden>" not in html_of(Unsupported(provider_data={"fields": {"hologram": {}}}))

@@ -47,7 +47,7 @@ def test_readers_who_may_not_use_the_session_see_only_the_names_of_files() -> No
     assert html.count(FILE.url) == 1
 
 
-def test_many_files_are_folded() -> None:
+def test_list_of_many_written_files_shows_some_and_folds_the_others() -> None:
     html = message_html(replace(message_view(), files=(WRITTEN,) * 15))
     assert "<summary>3 more</summary>" in html
     assert f'id="file-{MESSAGE_ID}-14"' in html

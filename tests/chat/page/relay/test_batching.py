@@ -64,7 +64,7 @@ async def test_item_is_passed_on_at_once_if_no_call_is_running() -> None:
     assert recorder.batches == [["a"], ["b"]]
 
 
-async def test_items_that_arrive_during_a_call_are_passed_on_together_up_to_the_limit() -> None:
+async def test_items_that_arrive_during_a_call_are_passed_on_in_batches_up_to_the_limit() -> None:
     recorder, items = Recorder(), [f"item {number}" for number in range(LIMIT + 3)]
     assert await recorder.submit_while_busy(*items) == [item.upper() for item in items]
     assert recorder.batches == [["first"], items[:LIMIT], items[LIMIT:]]

@@ -52,7 +52,7 @@ def frames_of(outputs: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("piece", [LINE, "."])
-def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
+def test_size_of_a_frame_does_not_grow_with_the_output_that_was_sent_before(piece: str) -> None:
     """A frame holds the new output, and the last lines or the end of a long line."""
     frames = [*map(len, frames_of([piece] * 3000))]
     assert max(frames[2000:]) <= max(frames[1000:2000])
@@ -92,7 +92,7 @@ def test_output_on_the_page_gets_an_outcome_when_its_code_has_ended() -> None:
 
 
 @pytest.mark.parametrize("final", ["done\n", "", " \n", "100 %\rdone"])
-def test_final_output_replaces_the_shown_output_if_it_differs(final: str) -> None:
+def test_final_output_replaces_the_output_on_the_page_if_they_differ(final: str) -> None:
     page = LivePage()
     page.receive([CODE, printed("10 %\r")])
     page.receive([printed("100 %")])
@@ -215,7 +215,7 @@ def test_redrawn_graph_keeps_its_index_and_its_html_element() -> None:
     assert answer.data_bytes == len(png(1)) + len(png(2))
 
 
-def test_result_of_stopped_code_contains_the_outputs_that_it_has_cleared() -> None:
+def test_result_of_stopped_code_contains_outputs_that_the_code_had_cleared() -> None:
     page = LivePage()
     page.receive([CODE, printed("working")])
     page.receive([OutputsRedrawn((printed("done"),), ("working",), left_out=3)])

@@ -159,7 +159,7 @@ def test_prices_in_tables_are_not_formulas() -> None:
     assert render_markdown(text).count("$") == 7
 
 
-def test_markdown_beside_money_is_rendered() -> None:
+def test_markdown_next_to_an_amount_in_dollars_is_rendered() -> None:
     assert "<strong>bold</strong> x$ and <math" in render_markdown("$5 and **bold** x$ and $y$")
 
 
@@ -180,7 +180,7 @@ def test_escaped_brackets_and_code_are_not_formulas(text: str, shown: str) -> No
     assert ParsedHtml(render_markdown(text)).text == f"{shown}\n"
 
 
-def test_code_keeps_its_dollars_and_backslashes() -> None:
+def test_dollars_and_backslashes_in_code_are_unchanged() -> None:
     code = "echo $a $5 is $b\n\\[\n- x\n\\]\n\n$$\n+ y\n"
     html = render_markdown(f"```text\n{code}```\n\n- z\n")
     assert f"<code>{code}</code>" in html
@@ -194,7 +194,7 @@ def test_text_with_the_characters_that_mask_formulas_internally_is_unchanged(cha
     assert mask_source("⸸⹏᳓꧁߾ $5 or $6").text == "⸸⹏᳓꧁߾ $5 or $6"
 
 
-def test_address_with_a_dollar_is_kept() -> None:
+def test_link_address_with_dollar_signs_is_unchanged() -> None:
     html = render_markdown("[a](https://e.example/$5?b=$6) costs x$")
     assert 'href="https://e.example/$5?b=$6"' in html
 

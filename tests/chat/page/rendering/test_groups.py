@@ -117,7 +117,7 @@ def test_text_that_was_rendered_while_it_was_received_is_not_rendered_again() ->
     assert 0 < renderings.size_bytes - size_bytes < 4 * LATER_LIMIT_CHARS
 
 
-def test_least_recently_used_renderings_are_dropped() -> None:
+def test_least_recently_used_renderings_are_dropped_from_the_cache() -> None:
     kept = KeptValues[Rendering](10_000)
     made: list[int] = []
 

@@ -52,7 +52,7 @@ def test_code_in_an_unknown_language_is_only_escaped(language: str) -> None:
     ("info", "language"),
     [("PYTHON", "python"), ("py {.line}", "python"), ("python:main.py", "python"), ("{python}", ""), ("C++", "cpp")],
 )
-def test_language_is_the_first_word_of_the_info_string(info: str, language: str) -> None:
+def test_language_of_code_is_the_first_word_of_the_info_string_of_its_fence(info: str, language: str) -> None:
     assert find_language(info) == language
 
 

@@ -44,7 +44,7 @@ def test_long_string_is_cut() -> None:
     assert len(format_json("x" * 10**6)) == STRING_LIMIT_CHARS + 3
 
 
-def test_values_below_the_last_indentation_stay_on_one_line() -> None:
+def test_json_values_that_are_nested_deeper_than_the_limit_are_written_on_one_line() -> None:
     value: JSON = [1, {"a": 2}]
     for _ in range(900):
         value = [value]

@@ -63,7 +63,7 @@ def test_tables_strikethrough_and_task_lists_are_rendered() -> None:
     assert '<li><input type="checkbox" aria-label="Task" disabled=""> open</li>' in html
 
 
-def test_columns_of_a_table_have_names_and_buttons_that_sort_unless_they_hold_a_link() -> None:
+def test_table_header_has_a_sort_button_and_an_accessible_name_unless_it_is_a_link() -> None:
     html = render_markdown("| | [x](http://e.example) |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n")
     assert (
         '<button type="button" data-action="sort"><span class="visually-hidden">Column 1</span></button></th>' in html
@@ -195,7 +195,7 @@ def test_long_question_is_shown_as_typed() -> None:
 
 
 @pytest.mark.formulas
-def test_boxes_that_scroll_can_have_the_focus() -> None:
+def test_scrollable_tables_code_and_formulas_can_be_focused_by_keyboard() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
 

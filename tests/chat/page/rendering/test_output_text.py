@@ -102,7 +102,7 @@ def test_progress_bar_after_a_long_output_sends_only_the_last_lines_again() -> N
         assert stream.update() == TextUpdate(False, SafeString(""), SafeString(f"line\nline\n{percent} %"))
 
 
-def test_tail_holds_the_last_lines_or_the_end_of_a_long_line() -> None:
+def test_tail_of_an_output_is_its_last_lines_or_the_end_of_a_long_line() -> None:
     assert split_output("1\n2\n3\n4") == ("1\n", "2\n3\n4")
     assert split_output("." * 2500) == ("." * 1000, "." * 1500)
 

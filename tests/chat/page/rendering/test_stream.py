@@ -106,7 +106,7 @@ def test_table_above_the_cell_limit_is_shown_as_text_in_whatever_pieces_it_is_re
 
 
 @pytest.mark.formulas
-def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
+def test_formulas_of_a_text_with_too_many_formulas_are_shown_as_typed() -> None:
     few, many = "$x$ and \\(y\\)\n\n" * 250, "$x$ and \\(y\\)\n\n" * 251
     assert render_markdown(few).count("<math") == 500
     assert render_markdown(many) == "<p>$x$ and (y)</p>\n" * 251

@@ -211,7 +211,7 @@ def nested_uses(levels: int, uses: int = 10) -> str:
     return f'<defs><g id="g0"><rect width="1"/></g>{groups}</defs><use href="#g{levels}"/>'
 
 
-def test_billion_shapes_are_refused() -> None:
+def test_svg_that_expands_to_too_many_shapes_is_refused() -> None:
     assert picture_of(nested_uses(3)) is not None
     assert picture_of(nested_uses(9)) is None
     assert picture_of('<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>') is None

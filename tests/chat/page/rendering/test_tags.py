@@ -134,7 +134,7 @@ def test_html_table_in_markdown_is_shown_as_text() -> None:
     assert ParsedHtml(render_markdown(source)).text.strip() == source
 
 
-def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
+def test_html_block_tags_in_code_are_unchanged() -> None:
     code = "<h3>T</h3>\n# <h1>U</h1>\n<div>x</div>\n<details>\n"
     page = ParsedHtml(render_markdown(f"```\n{code}```\n"))
     assert code in page.text
@@ -166,7 +166,7 @@ def test_list_tags_make_a_list_in_a_table_cell() -> None:
     assert "<li>" not in render_markdown("a <ul><li>b</li></ul>\n\n<li>c</li>\n\n<ul> d\n")
 
 
-def test_comment_over_several_blocks_is_left_out() -> None:
+def test_html_comment_that_spans_several_blocks_is_left_out() -> None:
     assert ParsedHtml(render_markdown("a\n\n<!-- b\n\n# c\n-->\n\nd")).text.split() == ["a", "d"]
 
 

@@ -76,7 +76,7 @@ def test_details_show_the_owner_and_not_guests_whose_sandbox_ran_the_code() -> N
         ({"provider": "openai_compatible", "endpoint": "lab"}, "OpenAI-compatible, endpoint lab"),
     ],
 )
-def test_details_show_the_proper_name_of_the_service(columns: dict[str, str], words: str) -> None:
+def test_details_show_the_name_of_the_service_and_of_its_endpoint(columns: dict[str, str], words: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).service == words
 
 

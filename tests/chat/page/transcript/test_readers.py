@@ -149,7 +149,7 @@ SHOWN_TO = {
 
 
 @pytest.mark.parametrize("text", SHOWN_TO)
-def test_each_kind_of_reader_sees_only_its_allowed_content(text: str) -> None:
+def test_each_kind_of_reader_sees_only_the_content_that_is_allowed_for_it(text: str) -> None:
     assert {name for name, reader in READERS.items() if text in html_for(reader)} == SHOWN_TO[text]
 
 
@@ -172,7 +172,7 @@ def test_staff_see_only_buttons_to_copy_sort_and_save() -> None:
     assert html.count("<button") == html.count("data-action=")
 
 
-def test_only_the_owner_is_asked_for_a_decision() -> None:
+def test_only_the_owner_sees_the_approval_buttons_of_a_waiting_answer() -> None:
     approval = Approval("c", ApprovalKind.CALL, "run_python", {"code": "secret()"}, "secret()")
     record = make_record(status=Turn.Status.WAITING, approval=approval)
     for name, reader in READERS.items():

@@ -167,7 +167,7 @@ def test_pages_offer_no_mail_functions_if_mail_is_not_set_up(person: User, clien
 
 
 @pytest.mark.parametrize("url", ["http://user:hush@host", "smtp://user:hush@:25", "smtp://user:hush@host:port"])
-def test_wrong_mail_url_stops_the_start_and_is_not_printed(url: str) -> None:
+def test_server_does_not_start_with_an_invalid_mail_url_and_does_not_print_its_password(url: str) -> None:
     environment = {**os.environ, "EMAIL_URL": url, "EMAIL_FROM": "a@example.org"}
     command = [sys.executable, "-c", "import config.mail"]
     completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -290,7 +290,7 @@ def test_password_reset_link_does_not_work_after_a_login_a_new_password_or_a_new
         assert "not valid any more" in page.content.decode(), change
 
 
-def test_new_password_by_mail_does_not_skip_the_second_step_or_make_the_browser_known(person: User) -> None:
+def test_password_reset_by_mail_neither_skips_the_second_step_nor_makes_the_browser_known(person: User) -> None:
     TOTP.activate(person, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     User.objects.update(email=ADDRESS)
     ask_for_link()

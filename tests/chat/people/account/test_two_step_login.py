@@ -196,7 +196,7 @@ def test_turning_off_two_step_login_requires_a_code_and_not_only_the_password(pr
     assert Client().post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
 
 
-def test_codes_are_not_accepted_after_the_secret_key_changed(protected: User, settings: Settings) -> None:
+def test_two_step_codes_are_not_accepted_after_the_secret_key_changed(protected: User, settings: Settings) -> None:
     RecoveryCodes.activate(protected)
     settings.SECRET_KEY = "another one"
     # Codes of an empty secret could be computed by anybody.

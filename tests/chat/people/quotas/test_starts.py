@@ -108,7 +108,7 @@ def test_estimated_tokens_count_and_the_refusal_mentions_them(settings: Settings
     assert (usage.used, usage.estimated) == (1_100, 700)
 
 
-def test_own_code_is_refused_if_the_kernel_time_is_used_up(settings: Settings) -> None:
+def test_code_that_a_person_runs_is_refused_if_their_kernel_time_is_used_up(settings: Settings) -> None:
     limits(settings, kernel_seconds_per_day=10)
     conversation = make_conversation()
     count_usage(conversation.owner_id, Resource.KERNEL_TIME, 10_000)
@@ -125,7 +125,7 @@ def test_starts_in_a_batch_are_counted_with_one_statement() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_live_turns_are_limited_across_database_connections(settings: Settings) -> None:
+def test_simultaneous_starts_cannot_exceed_the_limit_of_live_turns(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada = make_user()
     conversations = [make_conversation(ada) for _ in range(6)]

@@ -48,7 +48,7 @@ def test_usage_of_several_people_is_counted_and_returned_together() -> None:
     assert add_usage({}, day=DAY, reads=reads) == {}
 
 
-def test_limits_of_a_person_precede_those_of_groups_and_of_the_settings(settings: Settings) -> None:
+def test_limits_of_a_person_override_those_of_groups_which_override_the_settings(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 100, "upload_mb_per_day": 3}
     user = make_user()
     small, large, free, other = (Group.objects.create(name=name) for name in "abcd")
@@ -72,7 +72,7 @@ def test_limits_of_a_person_precede_those_of_groups_and_of_the_settings(settings
     assert limit(make_user()) == 100
 
 
-def test_quota_row_belongs_to_either_a_person_or_a_group() -> None:
+def test_quota_row_must_have_either_a_person_or_a_group() -> None:
     for columns in ({}, {"user": make_user(), "group": Group.objects.create(name="both")}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Quota.objects.create(**columns)
@@ -83,7 +83,7 @@ def test_quotas_limit_superusers_too(settings: Settings) -> None:
     assert limit(make_user(is_staff=True, is_superuser=True)) == 1
 
 
-def test_storage_is_the_sum_of_all_files() -> None:
+def test_storage_use_is_the_sum_of_all_files_of_the_user() -> None:
     user = make_user()
     make_attachment(user, data=b"x" * 5)
     make_attachment(user, data=b"x" * 7, is_graph=True)
