@@ -52,7 +52,9 @@ def run_worker() -> None:
 
 
 @pytest.mark.parametrize("way", ["instance", "bulk", "cascade", "sql"])
-def test_every_way_to_delete_an_attachment_queues_its_object(owner: User, s3: FaultProxy, way: str) -> None:
+def test_every_way_to_delete_an_attachment_queues_the_deletion_of_its_object(
+    owner: User, s3: FaultProxy, way: str
+) -> None:
     graph = create_stored(owner)
     match way:
         case "instance":
@@ -69,7 +71,7 @@ def test_every_way_to_delete_an_attachment_queues_its_object(owner: User, s3: Fa
     assert deletion.size_bytes == graph.size_bytes
 
 
-def test_deletion_that_is_rolled_back_queues_nothing(owner: User) -> None:
+def test_deletion_of_an_attachment_that_is_rolled_back_queues_no_object(owner: User) -> None:
     graph = create_stored(owner)
     with transaction.atomic():
         graph.delete()

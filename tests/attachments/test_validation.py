@@ -56,7 +56,7 @@ def build_png_header(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "mime_type"), FORMATS.items())
-def test_type_and_size_come_from_the_content(kind: str, mime_type: str) -> None:
+def test_mime_type_and_pixel_size_of_an_image_are_read_from_its_content(kind: str, mime_type: str) -> None:
     assert inspect_image(encode_image(kind)) == ImageInfo(mime_type, 40, 30)
 
 
@@ -112,13 +112,13 @@ def test_gif_with_a_frame_of_too_many_pixels_is_refused_even_if_its_screen_is_sm
         inspect_image(whole[:offset] + struct.pack("<HH", 12_000, 12_000) + whole[offset + 4 :])
 
 
-def test_image_without_pixels_is_refused() -> None:
+def test_image_with_a_width_of_0_pixels_is_refused() -> None:
     with pytest.raises(UnreadableImage):
         inspect_image(build_png_header(0, 10))
 
 
 @given(st.binary(max_size=300), st.sampled_from(list(FORMATS)))
-def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: str) -> None:
+def test_broken_image_raises_no_other_error_than_unreadable_image(random_bytes: bytes, kind: str) -> None:
     start = encode_image(kind, (4, 4))[:40]
     with contextlib.suppress(UnreadableImage):
         assert inspect_image(start + random_bytes).width > 0
@@ -155,11 +155,11 @@ def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: st
         ("text.xlsx", b"hello", "text/plain"),
     ],
 )
-def test_type_of_an_upload_comes_from_its_content(name: str, data: bytes, mime_type: str) -> None:
+def test_mime_type_of_an_upload_is_determined_by_its_content(name: str, data: bytes, mime_type: str) -> None:
     assert inspect_upload(name, data).mime_type == mime_type
 
 
-def test_image_with_a_wrong_extension_is_an_image() -> None:
+def test_image_with_a_wrong_file_extension_is_recognized_as_an_image() -> None:
     info = inspect_upload("table.csv", encode_image("PNG"))
     assert (info.mime_type, info.width, info.height) == ("image/png", 40, 30)
 

@@ -108,7 +108,7 @@ def test_markdown_and_code_are_copied_as_they_were_written(page: Page, url: str)
     assert clipboard(page) == QUESTION_TEXT
 
 
-def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url: str) -> None:
+def test_code_block_has_a_header_above_the_code_and_different_colors_in_both_themes(page: Page, url: str) -> None:
     page.goto(url)
     block = page.locator(f"{ANSWER} .code-block")
     block.scroll_into_view_if_needed()

@@ -63,7 +63,7 @@ def _many_conversations(server: LiveServer) -> Iterator[None]:
     run_in_shell(server, DELETE_CONVERSATIONS)
 
 
-def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> None:
+def test_search_results_update_while_typing_and_arrow_keys_select_a_result(page: Page) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("/")
     expect(page.locator(BOX)).to_be_focused()

@@ -229,7 +229,9 @@ def _decide_while_killed(api: ApiClient, turn_id: str, approval_id: str, code: s
 
 
 @pytest.mark.drill
-def test_one_of_two_decisions_in_two_processes_wins(api: ApiClient, server: LiveServer) -> None:
+def test_only_one_of_two_simultaneous_decisions_in_two_processes_is_accepted(
+    api: ApiClient, server: LiveServer
+) -> None:
     generator = random.Random(SEED)
     winners = []
     with second_process(server) as other_server, ThreadPoolExecutor(max_workers=2) as executor:

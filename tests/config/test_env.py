@@ -102,7 +102,7 @@ def test_list_in_a_variable_is_split_at_commas() -> None:
 @pytest.mark.parametrize(
     "value", ["https://chat.example.org", "chat.example.org:8443", "site.example/plotline", "a.example b.example"]
 )
-def test_host_names_have_no_scheme_port_or_path(value: str) -> None:
+def test_host_name_with_scheme_port_or_path_in_a_variable_is_refused(value: str) -> None:
     assert Env({"HOSTS": "*, .example.org,[::1]"}).hosts("HOSTS", []) == ["*", ".example.org", "[::1]"]
     with pytest.raises(ImproperlyConfigured, match="HOSTS must have host names without scheme"):
         Env({"HOSTS": f"localhost,{value}"}).hosts("HOSTS", [])

@@ -68,7 +68,7 @@ def test_closed_sign_up_shows_a_message_and_creates_no_user(client: Client, sett
     assert not User.objects.exists()
 
 
-def test_login_page_focuses_the_name(client: Client) -> None:
+def test_login_page_puts_the_focus_into_the_name_field_and_is_translated(client: Client) -> None:
     page = ParsedHtml(client.get("/accounts/login/").content.decode())
     assert "autofocus" in page.only("input", name="login").attributes
     assert "Remember me" in page.text

@@ -62,7 +62,7 @@ def use_up(name: str = "member", password: str = "wrong", limit: int = LOW_LIMIT
 
 
 @pytest.mark.usefixtures("person")
-def test_addresses_of_one_ipv6_network_count_as_one() -> None:
+def test_addresses_of_one_ipv6_network_share_one_login_limit() -> None:
     pages = [log_in(client=Client(REMOTE_ADDR=f"2001:db8:1:2:{n:x}::{n:x}")) for n in range(1, 61)]
     assert sum("are not correct" in page for page in pages) == 5
     assert "are not correct" in log_in(client=Client(REMOTE_ADDR="2001:db8:1:3::1"))

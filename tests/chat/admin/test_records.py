@@ -77,7 +77,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(
 
 
 @pytest.mark.parametrize("model", READ_ONLY_MODELS)
-def test_rows_cannot_be_added_changed_or_deleted(
+def test_stored_rows_cannot_be_added_changed_or_deleted_in_the_admin(
     superuser: Client, reviewer: Client, conversation: Conversation, model: type[Model]
 ) -> None:
     row = first_row(model)

@@ -241,7 +241,7 @@ def test_number_of_queries_does_not_reveal_whether_a_row_exists(rows: OwnedRows)
         assert counts[0] == counts[1], route
 
 
-def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
+def test_api_write_with_a_session_cookie_needs_a_csrf_token(rows: OwnedRows) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(rows.owner)
     assert client.get("/api/v1/conversations/").status_code == 200

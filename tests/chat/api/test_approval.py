@@ -138,7 +138,7 @@ def test_invalid_decision_is_refused_with_a_sentence(api: ApiClient, body: objec
     assert api.post(f"turns/{turn_id}/stop/").status_code == 202
 
 
-def test_waiting_turn_can_be_stopped_and_counts_as_live(api: ApiClient) -> None:
+def test_waiting_turn_can_be_stopped_and_prevents_another_question(api: ApiClient) -> None:
     conversation_id = api.create_conversation(model="scenario-function-code", code_execution="off")
     turn_id = api.ask(conversation_id).json()["id"]
     approval = wait_for_approval(api, turn_id)

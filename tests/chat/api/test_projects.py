@@ -46,7 +46,7 @@ def test_invalid_project_is_refused(client: Client, owner: User, body: dict[str,
     assert client.patch(path, body, content_type=JSON).status_code == (400 if body else 200)
 
 
-def test_list_has_pages_and_a_constant_number_of_queries(client: Client, owner: User) -> None:
+def test_list_of_projects_has_pages_and_runs_a_constant_number_of_queries(client: Client, owner: User) -> None:
     def count_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(LIST).status_code == 200

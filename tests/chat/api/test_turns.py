@@ -87,7 +87,7 @@ def test_uploaded_file_can_be_read_back(api: ApiClient) -> None:
     assert api.get(file["url"]).content == CSV
 
 
-def test_client_that_reconnects_to_a_live_turn_misses_nothing(api: ApiClient) -> None:
+def test_client_that_reconnects_to_the_stream_of_a_live_turn_misses_no_event(api: ApiClient) -> None:
     started = api.start_turn("scenario-long-12")
     first = list(itertools.islice(api.events(started["events_url"]), 5))
     rest = list(api.events(started["events_url"], after=first[-1].seq))

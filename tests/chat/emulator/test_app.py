@@ -82,7 +82,7 @@ async def test_field_store_must_be_a_boolean_and_is_unknown_to_vertex(
         ("/upload/v1beta/files?upload_id=no", b"", 404),
     ],
 )
-async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
+async def test_invalid_request_gets_an_error_in_geminis_format(
     http: aiohttp.ClientSession, path: str, data: bytes, status: int
 ) -> None:
     async with http.post(path, data=data) as response:
@@ -94,7 +94,7 @@ async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "127.1.2.3", "[::1]:8300"])
-async def test_requests_to_every_name_of_loopback_are_accepted(http: aiohttp.ClientSession, host: str) -> None:
+async def test_requests_with_any_loopback_host_name_are_accepted(http: aiohttp.ClientSession, host: str) -> None:
     async with http.get("/v1beta/models", headers={"Host": host}) as response:
         assert response.status == 200
 
@@ -116,7 +116,7 @@ async def test_request_from_a_web_page_is_rejected(http: aiohttp.ClientSession) 
         assert response.status == 403
 
 
-async def test_long_answer_is_read_whole_by_the_sdk_in_both_protocols(client: genai.Client) -> None:
+async def test_google_sdk_reads_a_long_answer_completely_in_both_of_its_protocols(client: genai.Client) -> None:
     config = types.GenerateContentConfig(service_tier=types.ServiceTier.FLEX)
     chunks = await client.aio.models.generate_content_stream(model=LONG, contents="Hello", config=config)
     assert "".join([chunk.text or "" async for chunk in chunks]) == PLAIN

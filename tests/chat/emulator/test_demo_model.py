@@ -38,7 +38,9 @@ def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
     return [(result.outcome, result.output or "") for result in results]
 
 
-async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(client: genai.Client) -> None:
+async def test_answer_to_plot_a_sine_wave_has_thought_code_result_graph_and_computed_values(
+    client: genai.Client,
+) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave")
     parts = parts_of(chunks)
     assert parts[0].thought

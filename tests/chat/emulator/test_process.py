@@ -35,7 +35,7 @@ def _ask(url: str, model: str, prompt: str) -> str:
         return ""
 
 
-def test_only_the_demo_model_is_listed(emulator: EmulatorProcess) -> None:
+def test_shipped_emulator_lists_only_the_demo_model(emulator: EmulatorProcess) -> None:
     models = json.loads(_get(f"{emulator.url}/v1beta/models"))["models"]
     assert [model["name"] for model in models] == ["models/plotline-demo"]
 

@@ -205,7 +205,7 @@ def test_images_printed_in_an_output_become_graphs_and_the_output_can_be_restore
     assert answer.text == "\n[GRAPH:0]\n\n[GRAPH:1]\nso"
 
 
-def test_typed_marker_stays_text_wherever_chunks_end() -> None:
+def test_marker_that_a_model_writes_stays_text_even_if_it_arrives_in_pieces() -> None:
     answer = assemble(*(Text(character) for character in "see [GRAPH:0]"))
     assert answer.text == "see [GRAPH:0]"
     assert answer.attachments == []
@@ -271,7 +271,7 @@ def test_line_wrapped_image_becomes_a_graph_wherever_chunks_end(wrap: int) -> No
     assert "".join(part.long_text for part in answer.parts) == "\nend"
 
 
-def test_image_that_is_printed_again_and_again_is_one_attachment() -> None:
+def test_image_that_code_prints_several_times_is_one_attachment() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
     answer = assemble(*(running(f"{uri}\n") for _ in range(3)), ended(None), is_code_offered=True)
     assert len(answer.attachments) == 1

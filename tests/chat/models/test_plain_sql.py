@@ -88,14 +88,14 @@ def test_column_of_a_joined_table_is_an_attribute_of_the_row() -> None:
     assert vars(row)["owner_id"] == turn.conversation.owner_id
 
 
-def test_empty_list_of_values_reads_no_row() -> None:
+def test_select_rows_with_an_empty_list_of_values_runs_no_query() -> None:
     make_turns(1)
     with CaptureQueriesContext(connection) as queries:
         assert select_rows(Turn, "id IN %s", []) == []
     assert len(queries) == 0
 
 
-def test_inserted_row_equals_what_the_orm_reads() -> None:
+def test_row_inserted_by_plain_sql_equals_the_row_that_the_orm_reads() -> None:
     conversation = make_conversation()
     message = Message(conversation=conversation, index=0, role=Role.USER, text="é'%s")
     insert_rows([message])

@@ -101,7 +101,7 @@ def test_data_uri_stays_in_the_text_if_it_is_no_image_or_could_not_be_restored_e
     assert extract_images(output) == Extraction(output, ())
 
 
-def test_images_above_the_limit_stay_in_the_text() -> None:
+def test_data_uris_above_the_limit_of_images_stay_in_the_text() -> None:
     output = f"{uri()}\n" * (IMAGES_LIMIT + 5)
     extraction = extract_images(output)
     assert len(extraction.images) == IMAGES_LIMIT

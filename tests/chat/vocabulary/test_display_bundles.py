@@ -70,7 +70,7 @@ def test_values_that_are_not_json_are_left_out() -> None:
     assert bound_bundle({"application/json": {1, 2}, "text/html": b"raw", "text/plain": "7"})[0] == {"text/plain": "7"}
 
 
-def test_texts_are_sanitized_so_that_they_can_be_stored() -> None:
+def test_characters_and_numbers_that_cannot_be_stored_are_replaced_in_a_bundle() -> None:
     bundle, _ = bound_bundle({"text/plain": "a\0b\ud800c", "application/json": {"\0": "\ud800", "n": float("nan")}})
     assert bundle == {"text/plain": "a\ufffdb\ufffdc", "application/json": {"\ufffd": "\ufffd", "n": None}}
 

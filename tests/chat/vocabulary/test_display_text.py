@@ -35,7 +35,7 @@ def test_display_text_is_made_of_the_first_informative_mime_type(bundle: Mapping
     assert display_text(bundle) == text
 
 
-def test_headings_items_links_and_rows_are_on_separate_lines() -> None:
+def test_plain_text_of_html_has_headings_list_items_and_table_rows_on_separate_lines() -> None:
     source = (
         "<h2>Sums</h2><p>See <a href='https://e.org/x'>this\n page</a>,<br>please</p><ol><li>one<li>two"
         "<ul><li>three</ul></ol><table><caption>Costs</caption><tr><th>a<th>b<tr><td>1<td>2</table>"

@@ -21,7 +21,7 @@ from tests.part_examples import EXAMPLES
 every_example = pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)
 
 
-def test_every_kind_has_a_type_and_an_example() -> None:
+def test_every_kind_of_part_has_a_class_and_an_example() -> None:
     assert set(PART_TYPES) == set(EXAMPLES) == set(PartKind)
 
 
@@ -34,14 +34,14 @@ def test_example_of_each_kind_sets_every_field(part: Part) -> None:
 
 
 @every_example
-def test_part_is_read_back_from_its_json(part: Part) -> None:
+def test_part_that_is_written_as_json_and_read_back_is_equal(part: Part) -> None:
     written = part_to_json(part)
     assert part_from_json(json.loads(json.dumps(written))) == part
     assert set(written) == {"kind", *json_names(part.kind)}
 
 
 @every_example
-def test_part_with_default_values_is_read_back_from_its_json(part: Part) -> None:
+def test_part_with_default_values_that_is_written_as_json_and_read_back_is_equal(part: Part) -> None:
     required = {field.name for field in fields(part) if field.default is field.default_factory is MISSING}
     bare = type(part)(**{name: getattr(part, name) for name in required})
     assert part_from_json(part_to_json(bare)) == bare
@@ -49,7 +49,7 @@ def test_part_with_default_values_is_read_back_from_its_json(part: Part) -> None
 
 @every_example
 @pytest.mark.django_db
-def test_part_is_read_back_from_its_row(part: Part) -> None:
+def test_part_that_is_stored_in_the_database_and_read_back_is_equal(part: Part) -> None:
     message = make_model_message(make_conversation(), parts=())
     PartRow.from_value(part, index=0, message=message).save()
     row = PartRow.objects.get(message=message)
@@ -87,7 +87,7 @@ def test_absent_output_and_empty_output_stay_different_in_json() -> None:
     assert part_from_json(part_to_json(empty)) == empty
 
 
-def test_thought_signature_has_its_own_key_in_json() -> None:
+def test_json_of_a_part_has_the_thought_signature_in_a_key_of_its_own() -> None:
     part = replace(Text("a"), provider_data={"thought_signature": "cw==", "more": 1})
     assert part_to_json(part) == {
         "kind": "text",

@@ -78,7 +78,7 @@ def test_reason_of_a_refused_import_is_translated_but_its_json_path_is_not(refus
     assert translate_sentence(refusal) == translated
 
 
-def test_each_of_several_sentences_is_translated() -> None:
+def test_each_sentence_of_a_text_with_several_sentences_is_translated() -> None:
     assert translate_sentence("The server is being restarted. Try again in a moment.") == (
         "Der Server wird neu gestartet. Versuchen Sie es gleich noch einmal."
     )
@@ -99,13 +99,13 @@ def test_column_name_is_not_translated_even_if_it_equals_a_translatable_phrase()
     assert translate_sentence('Plot "number" over "date"') == 'Zeichne "number" über "date"'
 
 
-def test_numbers_are_formatted_for_the_language() -> None:
+def test_numbers_in_a_translated_sentence_have_the_format_of_the_language() -> None:
     assert translate_sentence("1,200 tokens") == "1.200 Token"
     assert translate_sentence("1.5 MB") == "1,5 MB"
     assert translate_sentence("many tokens") == "many tokens"
 
 
-def test_unknown_text_is_not_changed() -> None:
+def test_text_that_is_not_in_the_translation_table_is_not_changed() -> None:
     for text in ("", "Hello there.", "[x] <b>", "{name}", "x" * 5_000):
         assert translate_sentence(text) == text
     with translation.override("en"):
@@ -171,7 +171,7 @@ def test_long_text_that_nearly_matches_a_sentence_takes_little_time() -> None:
     assert time.process_time() - started_at < 1
 
 
-def test_name_that_contains_words_of_the_sentence_is_kept_whole() -> None:
+def test_file_name_that_contains_words_of_the_sentence_stays_complete() -> None:
     assert translate_sentence("a does not take files like “b” (c” (image/png).") == translate_sentence(
         "a does not take files like “b” (image/png)."
     ).replace("image/png", "c” (image/png")

@@ -100,7 +100,7 @@ def test_text_of_a_person_that_looks_like_a_description_of_tables_is_a_prompt(be
     assert [one.name for one in table_descriptions(asked)] == ["shops.csv"][: len(before)]
 
 
-def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path: Path) -> None:
+def test_demo_model_answers_questions_about_a_workbook_that_the_request_describes(tmp_path: Path) -> None:
     _, comment = run("Describe this table", SALES_NOTE, SALES, tmp_path)
     assert comment == "The table has **9** rows and **2** columns: `month`, `sales`."
     result, comment = run("Which month has the highest sales?", SALES_NOTE, SALES, tmp_path)
@@ -110,7 +110,7 @@ def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path
     assert (result.number("sum"), comment) == (11, "Sum of `sales`: **11**. Rows used: 1 of 9.")
 
 
-def test_answer_reports_missing_values_and_left_out_totals(tmp_path: Path) -> None:
+def test_answer_reports_missing_values_and_a_row_of_totals_that_was_left_out(tmp_path: Path) -> None:
     result, comment = run('Plot "share" over "year"', SHOPS_NOTE, SHOPS, tmp_path)
     [(years, shares)] = result.figures[0].lines
     assert (years, shares) == ([2019, 2020, 2023], [1.5, 2.5, 3.5])

@@ -26,7 +26,7 @@ def test_time_to_parse_a_pasted_table_is_not_quadratic_in_its_length(unit: str) 
 @pytest.mark.parametrize(
     "prompt", ["draw " * 100_000, "1" * 50_000, "```csv\n" + "a,b\n" * 100_000, "x" * 41, "1" * 41]
 )
-def test_oversized_prompt_is_refused(prompt: str) -> None:
+def test_oversized_prompt_or_table_in_a_prompt_is_refused(prompt: str) -> None:
     assert isinstance(plan(prompt), str)
 
 
@@ -50,7 +50,7 @@ def test_text_that_would_be_dangerous_to_compute_is_not_parsed_as_a_formula(text
     assert not parse_formula(text)
 
 
-def test_prompt_of_a_wide_table_with_many_texts_is_read() -> None:
+def test_long_prompt_about_a_wide_table_is_refused_without_delay() -> None:
     rows = [",".join(f"col {number}" for number in range(100))]
     rows += [",".join(f"v{number} {line}" for number in range(100)) for line in range(150)]
     assert isinstance(plan("mean of v1 1 by v2 2 " * 50, files={"wide.csv": "\n".join(rows).encode()}), str)

@@ -140,7 +140,9 @@ FOLLOW_UPS = [
 
 
 @pytest.mark.parametrize(("prompts", "present", "absent"), FOLLOW_UPS, ids=[one[0][-1] for one in FOLLOW_UPS])
-def test_follow_up_changes_the_previous_program(prompts: list[str], present: list[str], absent: list[str]) -> None:
+def test_follow_up_prompt_changes_the_previous_program(
+    prompts: list[str], present: list[str], absent: list[str]
+) -> None:
     program = program_of(*prompts)
     assert [one for one in present if one not in program] == []
     assert [one for one in absent if one in program] == []
@@ -165,7 +167,7 @@ def test_follow_up_to_a_question_about_a_list_or_a_table_is_refused() -> None:
 
 
 @pytest.mark.parametrize("prompt", ["Make it a cosine", "as a bar chart instead", "again", "now from 0 to 10"])
-def test_follow_up_without_a_previous_task_is_refused(prompt: str) -> None:
+def test_follow_up_prompt_without_a_previous_program_is_refused(prompt: str) -> None:
     assert isinstance(plan(prompt), str)
     assert isinstance(plan("What is love?", prompt), str)
 

@@ -47,7 +47,7 @@ def render(pieces: tuple[Piece, ...]) -> str:
         ("nothing here", "else", "nothing here"),
     ],
 )
-def test_matches_are_marked(text: str, query: str, expected: str) -> None:
+def test_matches_of_a_search_are_marked_in_a_text(text: str, query: str, expected: str) -> None:
     assert render(mark_matches(text, parse(query))) == expected
 
 

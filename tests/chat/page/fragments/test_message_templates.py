@@ -81,7 +81,7 @@ def test_transcript_consists_of_its_articles_without_whitespace() -> None:
     assert html == f'<div id="transcript" hx-ignore>{"".join(map(message_html, views))}</div>'
 
 
-def test_text_of_a_user_is_markdown_and_kept_as_typed_for_editing() -> None:
+def test_question_is_rendered_as_markdown_and_its_source_is_kept_for_editing() -> None:
     html = message_html(message_view(role="user", text="  *a*\nb\n\n [GRAPH:0] <b>"))
     rendered = "<p><em>a</em><br>\nb</p>\n<p>[GRAPH:0] &lt;b&gt;</p>\n"
     assert f'<div dir="auto" class="said" data-source="  *a*\nb\n\n [GRAPH:0] &lt;b&gt;">{rendered}</div>' in html
@@ -114,7 +114,7 @@ def test_answer_that_waits_for_a_decision_says_so_and_can_be_stopped() -> None:
     assert "<button" not in html
 
 
-def test_ended_answer_shows_its_notice_with_its_action() -> None:
+def test_notice_of_an_ended_answer_is_shown_escaped_with_its_action_button() -> None:
     notice = Notice("warning", "Ended < early.", "continue")
     html = status_html(message_view(status="interrupted", notice=notice))
     assert "Ended &lt; early." in html
@@ -129,7 +129,7 @@ def test_finished_answer_without_a_notice_has_an_empty_status() -> None:
     ("notice_action", "button_action", "code_execution"),
     [("continue", "continue", None), ("answer", "continue", "off"), ("regenerate", "regenerate", None)],
 )
-def test_notice_has_the_button_of_its_action(
+def test_each_action_of_a_notice_has_its_own_button(
     notice_action: str, button_action: str, code_execution: str | None
 ) -> None:
     html = status_html(message_view(notice=Notice("warning", "Something.", notice_action)))
@@ -138,7 +138,7 @@ def test_notice_has_the_button_of_its_action(
     assert button.get("data-message-id") == (str(MESSAGE_ID) if button_action == "regenerate" else None)
 
 
-def test_notice_of_a_wait_for_the_provider_replaces_the_activity() -> None:
+def test_retry_notice_is_shown_instead_of_waiting_for_the_model() -> None:
     html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
     assert "Asking again in 3 s…" in html
     assert "Waiting for the model…" not in html
@@ -181,7 +181,7 @@ def test_approval_shows_the_other_arguments_of_the_call_below_its_code() -> None
     assert "timeout_s&#34;: 600" in html
 
 
-def test_function_without_code_is_shown_by_name_and_arguments() -> None:
+def test_approval_of_a_function_without_code_shows_its_name_and_arguments() -> None:
     html = waiting_message(OTHER_APPROVAL)
     assert decision_buttons(html) == [("approve", "call-2"), ("deny", "call-2")]
     for words in ("Run this function?", "<p>look_up</p>", "&#34;value&#34;: &#34;a&#34;"):

@@ -170,7 +170,7 @@ def test_any_html_gives_tables_whose_rows_have_equal_lengths(source: str) -> Non
 # Limits
 
 
-def test_rows_and_columns_above_the_limits_are_counted_and_left_out() -> None:
+def test_rows_and_columns_above_the_limits_are_left_out_but_counted_in_the_size() -> None:
     table = only_table(wide_html(3, COLUMNS_LIMIT + 50))
     assert len(table.rows[0]) == COLUMNS_LIMIT
     assert table.size == f"3 rows × {COLUMNS_LIMIT + 50} columns, of which {COLUMNS_LIMIT - 1} columns are here"
@@ -183,12 +183,12 @@ def test_rows_and_columns_above_the_limits_are_counted_and_left_out() -> None:
     assert table.size.startswith("3,000 rows × 20 columns, of which")
 
 
-def test_long_cells_and_texts_are_cut() -> None:
+def test_long_cells_and_long_texts_of_html_are_cut() -> None:
     assert len(only_table(f"<table><td>{'x' * 3_000}</table>").rows[0][0]) == CELL_LIMIT_CHARS
     assert len(read_html("<p>word</p>" * 30_000).text) < 2 * TEXT_LIMIT_CHARS
 
 
-def test_tables_above_the_limit_are_counted() -> None:
+def test_tables_above_the_limit_are_left_out_and_their_number_is_reported() -> None:
     content = read_html("<table><td>1</table>" * (TABLES_LIMIT + 5))
     assert len(content.tables) == TABLES_LIMIT
     assert (content.left_out_tables, content.text) == (5, "")
@@ -202,7 +202,7 @@ HOSTILE_UNITS = [
 
 
 @pytest.mark.parametrize("unit", HOSTILE_UNITS)
-def test_time_is_linear_for_hostile_html(unit: str) -> None:
+def test_time_to_read_hostile_html_is_linear(unit: str) -> None:
     beginning = "<table>" if unit.startswith(("<t", "<td")) else ""
 
     def read(length: int) -> HtmlContent:

@@ -27,20 +27,20 @@ def depth_of(value: JSON) -> int:
 
 
 @given(VALUES)
-def test_small_value_is_written_as_python_writes_it(value: JSON) -> None:
+def test_small_json_value_is_formatted_like_json_dumps(value: JSON) -> None:
     assert format_json(value) == json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
     "value", [[1] * 500_000, {str(number): number for number in range(100_000)}, [[]] * 300_000, ["x" * 9_000] * 100]
 )
-def test_large_value_is_cut(value: JSON) -> None:
+def test_large_json_value_is_cut(value: JSON) -> None:
     text = format_json(value)
     assert len(text) < TEXT_LIMIT_CHARS + 100
     assert text.endswith("\n…")
 
 
-def test_long_string_is_cut() -> None:
+def test_long_json_string_is_cut() -> None:
     assert len(format_json("x" * 10**6)) == STRING_LIMIT_CHARS + 3
 
 

@@ -286,7 +286,7 @@ def test_table_that_would_be_padded_to_millions_of_cells_is_not_rendered_as_a_ta
     assert "<table>" not in render_markdown(text.replace("\n", "\r"))
 
 
-def test_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
+def test_markdown_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
     for example in load_examples("commonmark"):
         first, second = parse_markdown(example.markdown), parse_markdown("> *a\n\n" + example.markdown)
         assert make_safe_html(first + second) == make_safe_html(first) + make_safe_html(second)

@@ -118,7 +118,7 @@ def test_latex_that_is_invalid_or_not_supported_is_not_converted(text: str) -> N
     assert render_latex(text) is None
 
 
-def test_text_that_is_one_formula_gives_its_latex() -> None:
+def test_latex_is_returned_if_a_text_consists_of_exactly_one_formula() -> None:
     assert single_formula(" $$x$$ ") == "x"
     assert single_formula(r"\begin{align}a\end{align}") == r"\begin{align}a\end{align}"
     assert single_formula("$x$ and $y$") == ""

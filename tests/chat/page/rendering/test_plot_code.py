@@ -73,12 +73,12 @@ def test_caption_of_a_graph_is_read_from_the_code_that_drew_it(code: str, captio
         ("f, (a, b) = plt.subplots(2)\ng, c = plt.subplots()\nsns.lineplot(x, ax=b)\na.set_title('A')", ["A", "", ""]),
     ],
 )
-def test_graphs_of_one_block_have_their_own_titles(code: str, titles: list[str]) -> None:
+def test_each_graph_of_one_block_of_code_gets_its_own_title(code: str, titles: list[str]) -> None:
     assert [caption_of(code, number).title for number in range(3)] == titles
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=20), st.integers(0, 3))
-def test_captions_are_read_from_any_code_without_an_error(pieces: list[str], number: int) -> None:
+def test_any_code_gives_a_printable_caption_without_an_error(pieces: list[str], number: int) -> None:
     caption = caption_of("".join(pieces), number)
     for text in (caption.title, caption.kind, caption.x_label, caption.y_label):
         text.encode()

@@ -199,7 +199,7 @@ def test_attack_in_an_svg_source_gives_a_safe_picture_or_none() -> None:
         "<svg>\0</svg>",
     ],
 )
-def test_source_that_is_no_svg_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
+def test_svg_source_that_is_invalid_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
     assert sanitize_svg(source) is None
 
 
@@ -250,7 +250,7 @@ FRAGMENTS += [
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
-def test_any_source_gives_a_safe_picture_or_none(content: str) -> None:
+def test_any_svg_source_gives_a_safe_picture_or_none(content: str) -> None:
     picture = picture_of(content)
     if picture is not None:
         assert_is_safe(picture)
@@ -278,7 +278,9 @@ def test_any_source_gives_a_safe_picture_or_none(content: str) -> None:
         ("<svg><text>", "]]", "</text></svg>"),
     ],
 )
-def test_time_is_linear_for_hostile_attributes_and_styles(beginning: str, unit: str, end: str) -> None:
+def test_time_to_sanitize_an_svg_with_hostile_attributes_or_styles_is_linear(
+    beginning: str, unit: str, end: str
+) -> None:
     def sanitize(length: int) -> Picture | None:
         sanitize_svg.cache_clear()
         return sanitize_svg(beginning + unit * (length // len(unit)) + end)

@@ -38,11 +38,11 @@ def test_cell_spanning_rows_is_repeated_in_each_row_and_cell_spanning_columns_is
     assert table.rows == (("a", "b", ""), ("a", "c", "d"))
 
 
-def test_rows_of_different_lengths_are_padded() -> None:
+def test_short_rows_of_a_table_are_padded_with_empty_cells() -> None:
     assert table_of(cells("a"), cells("b", "c")).rows == (("a", ""), ("b", "c"))
 
 
-def test_table_without_cells_is_not_built() -> None:
+def test_source_without_cells_gives_no_table() -> None:
     assert build_table(SourceTable("caption", [], [[]])) is None
 
 
@@ -66,7 +66,7 @@ def test_column_is_a_number_column_if_all_its_cells_are_numbers_or_missing(
 
 
 @given(st.integers() | st.floats(allow_nan=False))
-def test_numbers_as_python_writes_them_are_numbers(number: float) -> None:
+def test_numbers_in_pythons_notation_are_recognized_as_numbers(number: float) -> None:
     assert is_number(str(number))
     assert is_number(f"{number:,}")
 
@@ -113,7 +113,7 @@ def test_cells_with_column_types_below_the_column_names_have_no_sort_button() ->
     ]
 
 
-def test_header_cell_spans_rows() -> None:
+def test_header_cell_that_spans_two_rows_is_kept_as_one_cell() -> None:
     table = table_of(
         cells("1", "2"), header=[[SourceCell("a", True, rows=2), SourceCell("b", True)], cells("c", is_header=True)]
     )
@@ -128,7 +128,7 @@ def test_header_cell_spans_rows() -> None:
         (1234567, "1,234,567 rows × 1 column, of which 2 rows are here"),
     ],
 )
-def test_size_says_how_many_rows_the_output_left_out(total_rows: int, size: str) -> None:
+def test_size_line_of_a_table_says_how_many_of_all_rows_are_shown(total_rows: int, size: str) -> None:
     table = build_table(SourceTable("", [], [cells("1"), cells("..."), cells("2")]), total_rows=total_rows)
     assert table is not None
     assert table.size == size

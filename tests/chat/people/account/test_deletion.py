@@ -49,7 +49,9 @@ def make_due(user: User) -> None:
     User.objects.filter(pk=user.pk).update(deletion_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_planned_deletion_logs_out_everywhere_and_disables_tokens_and_links(person: User, settings: Settings) -> None:
+def test_planning_an_account_deletion_logs_out_everywhere_and_disables_tokens_and_share_links(
+    person: User, settings: Settings
+) -> None:
     settings.ACCOUNT_DELETION_DAYS = 3
     here, phone = log_in(), log_in()
     _, secret = ApiToken.objects.issue(person.pk, name="a token", life=None)
@@ -76,7 +78,7 @@ def test_deletion_of_an_account_cannot_be_cancelled_once_it_has_begun(person: Us
     assert person.deletion_at is not None
 
 
-def test_wrong_password_does_not_plan_a_deletion(person: User) -> None:
+def test_deletion_of_an_account_is_not_planned_with_a_wrong_password(person: User) -> None:
     client = log_in()
     way = client.post(PAGE).headers["Location"]
     client.post(way, {"password": "wrong"})

@@ -121,7 +121,7 @@ def test_password_reset_runs_the_same_queries_for_known_and_unknown_addresses(
     assert (sent.to, sent.subject) == ([ADDRESS], "Ein neues Passwort für Plotline")
 
 
-def test_task_after_a_response_runs_in_a_thread_and_its_error_is_logged(
+def test_task_that_is_run_after_a_response_runs_in_another_thread_and_its_error_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(after_response, "RESPONSE_TIME_S", 0.05)

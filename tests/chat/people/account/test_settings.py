@@ -55,7 +55,9 @@ def test_pages_show_the_display_name_instead_of_the_username(person: User, clien
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_have_the_colours_of_the_account(person: User, client: Client, theme: str) -> None:
+def test_pages_have_the_light_or_dark_theme_that_the_account_has_chosen(
+    person: User, client: Client, theme: str
+) -> None:
     conversation = make_conversation(person)
     assert client.post("/accounts/appearance/", {"theme": theme}).status_code == 302
     for path in ("/accounts/appearance/", f"/c/{conversation.pk}/"):

@@ -43,7 +43,7 @@ def used(user: User) -> QuotaUse:
     return QuotaUse.objects.get(user=user, day=day_of(timezone.now()))
 
 
-def test_turns_of_a_batch_are_counted_exactly(settings: Settings) -> None:
+def test_turns_that_start_in_one_batch_are_counted_exactly(settings: Settings) -> None:
     limits(settings, turns_per_day=3)
     ada, ben = make_user(), make_user()
     outcomes = start(*(make_question(make_conversation(owner)) for owner in (ada, ada, ben, ada, ada)))
@@ -54,7 +54,7 @@ def test_turns_of_a_batch_are_counted_exactly(settings: Settings) -> None:
     assert used(ada).turns == 3
 
 
-def test_refused_and_repeated_starts_are_not_counted(settings: Settings) -> None:
+def test_refused_and_repeated_starts_are_not_counted_for_the_quota(settings: Settings) -> None:
     limits(settings, turns_per_day=2)
     ada = make_user()
     conversation = make_conversation(ada)
@@ -92,7 +92,7 @@ def test_tokens_are_counted_when_a_turn_ends_and_too_many_prevent_the_next_turn(
     assert used(conversation.owner).turns == 2
 
 
-def test_estimated_tokens_count_and_the_refusal_mentions_them(settings: Settings) -> None:
+def test_estimated_tokens_count_for_the_quota_and_the_refusal_says_how_many_are_estimated(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     turn = create_turn(make_question(conversation), lease_owner="test").turn
