@@ -169,7 +169,7 @@ def test_after_a_restart_of_the_session_the_next_answer_says_that_it_is_new(api:
     assert session_of(api, conversation_id)["note"] == ""
 
 
-def test_session_lifetime_can_be_extended_the_session_ended_and_its_code_run_again(api: ApiClient) -> None:
+def test_session_can_be_kept_longer_ended_and_its_code_run_again(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path = f"conversations/{conversation_id}/session"
     for call in ("close", "keep", "replay"):

@@ -262,7 +262,7 @@ def test_image_printed_in_the_session_becomes_a_graph_wherever_chunks_end() -> N
 
 
 @pytest.mark.parametrize("wrap", [64, 76])
-def test_line_wrapped_image_becomes_a_graph_wherever_chunks_end(wrap: int) -> None:
+def test_image_printed_as_wrapped_base64_lines_becomes_a_graph_wherever_chunks_end(wrap: int) -> None:
     data = base64.b64encode(png(1)).decode()
     lines = "\n".join(data[start : start + wrap] for start in range(0, len(data), wrap))
     output = f"data:image/png;base64,{lines}\nend"
