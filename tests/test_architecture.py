@@ -90,7 +90,7 @@ def test_architecture_page_shows_the_layers_and_every_part_of_chat() -> None:
     assert [name for name in sorted(parts_of_chat()) if f"`chat/{name}" not in page] == []
 
 
-def test_chat_has_few_parts_on_few_layers() -> None:
+def test_chat_has_at_most_19_parts_on_at_most_12_layers() -> None:
     """A newcomer finds code by the names of the parts: Django's usual entrances, and nine parts by capability."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     [layers] = [contract["layers"] for contract in contracts if contract["name"] == "layers of chat"]
@@ -152,7 +152,7 @@ def test_env_example_lists_exactly_the_variables_that_settings_reads() -> None:
     assert sorted(settings_variables()) == sorted(variables_read_by_settings())
 
 
-def test_every_variable_of_env_example_has_a_sentence() -> None:
+def test_every_variable_in_env_example_has_a_sentence_above_it() -> None:
     lines = (ROOT / ".env.example").read_text().splitlines()
     for before, line in itertools.pairwise(lines):
         if re.match(r"#?[A-Z][A-Z0-9_]*=", line):
@@ -179,20 +179,20 @@ def test_every_installation_of_requirements_requires_hashes() -> None:
     assert re.search(r"^PIP_INSTALL := pip install .*--require-hashes$", commands, re.MULTILINE)
 
 
-def test_requirements_have_the_packages_that_their_sources_name() -> None:
+def test_pinned_requirements_contain_every_package_of_their_in_file() -> None:
     for stem in ("requirements", "requirements-kernel", "requirements-dev"):
         asked = re.findall(r"^([A-Za-z][\w-]*)", (ROOT / f"{stem}.in").read_text(), flags=re.MULTILINE)
         assert {name.lower() for name in asked} <= pinned_packages(f"{stem}.txt")
 
 
-def test_server_and_kernel_environments_hold_only_their_own_packages() -> None:
+def test_server_requirements_have_no_kernel_packages_and_the_reverse() -> None:
     server, kernel = pinned_packages("requirements.txt"), pinned_packages("requirements-kernel.txt")
     assert server & {"ipykernel", "ipython", "matplotlib", "numpy", "pandas", "scipy", "sympy"} == set()
     assert kernel & {"channels", "daphne", "django", "google-genai", "psycopg", "redis", "twisted"} == set()
 
 
 @pytest.mark.parametrize("what", UNPORTABLE)
-def test_no_file_has_unportable_text(what: str) -> None:
+def test_no_file_contains_a_path_of_one_machine_or_an_address_of_a_package_registry(what: str) -> None:
     found = []
     for path in tracked_files():
         try:
@@ -203,7 +203,7 @@ def test_no_file_has_unportable_text(what: str) -> None:
     assert found == []
 
 
-def test_login_page_forgets_everything_that_pages_keep_in_the_browser() -> None:
+def test_keys_that_scripts_store_in_the_browser_have_the_prefix_that_the_login_page_deletes() -> None:
     """`forget.js` removes keys that begin with `plotline:`."""
     scripts = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
     keys = {name: re.findall(r"[\"'`](plotline[^\"'`]*)", text) for name, text in scripts.items()}
@@ -211,18 +211,18 @@ def test_login_page_forgets_everything_that_pages_keep_in_the_browser() -> None:
     assert [(name, key) for name, found in keys.items() for key in found if not key.startswith("plotline:")] == []
 
 
-def test_every_group_in_the_order_of_the_tests_exists() -> None:
+def test_every_path_in_the_test_order_file_exists() -> None:
     assert [group for group in read_order() if not (ROOT / group).exists()] == []
 
 
-def test_only_kernels_parse_files_of_users_as_tables() -> None:
+def test_table_parsers_are_required_only_by_the_kernel_environment() -> None:
     parsers = re.compile(r"^(pandas|pyarrow|python-calamine)==", re.MULTILINE)
     assert parsers.findall((ROOT / "requirements.txt").read_text()) == []
     assert len(parsers.findall((ROOT / "requirements-kernel.txt").read_text())) == 3
 
 
 @pytest.mark.parametrize("module", ["files", "kernel_start", "private_filter", "private_texts", "tables", "variables"])
-def test_modules_that_are_joined_for_a_kernel_define_each_name_once(module: str) -> None:
+def test_modules_that_are_joined_to_one_program_for_a_kernel_define_each_name_once(module: str) -> None:
     defined = Counter[str]()
     imported = set[str]()
     for node in _statements(module, set()):

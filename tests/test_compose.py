@@ -25,7 +25,7 @@ def seconds(text: str) -> int:
     return int(match[1])
 
 
-def test_image_has_all_folders_that_a_server_needs() -> None:
+def test_docker_image_copies_every_folder_except_bench_deploy_docs_and_tests() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     folders = {path.partition("/")[0] for path in tracked if "/" in path and not path.startswith(".")}
     copied = set(re.findall(r"^COPY (\w+) \1$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE))
@@ -52,7 +52,7 @@ def test_memory_and_processes_are_limited(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "migrate"])
-def test_process_of_plotline_has_no_privileges(name: str) -> None:
+def test_containers_of_plotline_have_no_capabilities_and_a_cpu_limit(name: str) -> None:
     assert SERVICES[name]["cap_drop"] == ["ALL"]
     assert SERVICES[name]["security_opt"] == ["no-new-privileges:true"]
     assert SERVICES[name]["cpus"]
@@ -63,7 +63,7 @@ def test_only_the_proxy_publishes_ports_on_the_host() -> None:
     assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
 
 
-def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_service() -> None:
+def test_kernel_container_has_no_secret_but_its_token_and_only_an_internal_network() -> None:
     kernels = SERVICES["kernels"]
     assert not {"env_file", "environment", "volumes"} & set(kernels)
     assert (kernels["networks"], kernels["secrets"]) == (["kernels"], ["jupyter_gateway_token"])
@@ -76,22 +76,22 @@ def test_code_of_models_gets_no_secret_but_its_token_and_reaches_no_other_servic
 
 
 @pytest.mark.parametrize("name", ["web", "web2"])
-def test_web_process_has_time_to_end_its_answers(name: str) -> None:
+def test_web_process_gets_enough_time_to_finish_answers_when_its_container_stops(name: str) -> None:
     default = DRAIN_SECONDS.search((ROOT / "config" / "processes.py").read_text())
     assert default
     assert seconds(SERVICES[name]["stop_grace_period"]) >= int(default[1]) + 10
 
 
-def test_worker_has_time_to_end_an_upload() -> None:
+def test_worker_gets_enough_time_to_finish_an_upload_when_its_container_stops() -> None:
     assert seconds(SERVICES["worker"]["stop_grace_period"]) > 12
 
 
 @pytest.mark.parametrize("name", ["web", "web2", "worker", "kernels", "postgres", "redis", "s3"])
-def test_service_has_a_health_check(name: str) -> None:
+def test_every_service_has_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
 
 
-def test_health_checks_use_the_address_and_the_file_of_the_processes() -> None:
+def test_health_checks_use_the_web_servers_url_and_the_workers_heartbeat_file() -> None:
     assert "/healthz" in SERVICES["web"]["healthcheck"]["test"][-1]
     worker = SERVICES["worker"]
     beats = worker["command"][worker["command"].index("--heartbeat") + 1]
@@ -101,6 +101,6 @@ def test_health_checks_use_the_address_and_the_file_of_the_processes() -> None:
             compile(program, name, "exec")
 
 
-def test_servers_wait_for_the_migration() -> None:
+def test_servers_start_only_after_the_migration_service_has_succeeded() -> None:
     for name in ("web", "web2", "worker"):
         assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}

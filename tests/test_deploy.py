@@ -82,14 +82,14 @@ def test_no_apparmor_profile_is_installed_if_none_is_needed(machine: Machine, na
     assert (machine.profiles, machine.record.read_text()) == (before, "")
 
 
-def test_script_replaces_its_own_profile_and_names_another_one(machine: Machine) -> None:
+def test_script_replaces_its_own_apparmor_profile_and_reports_a_profile_of_another_source(machine: Machine) -> None:
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     assert "Wrote" in machine.run("deploy/apparmor-profile").stdout
     other = machine.add("etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n")
     assert f"Bubblewrap has the profile {other}" in machine.run("deploy/apparmor-profile").stderr
 
 
-def test_profile_that_apparmor_refuses_is_removed(machine: Machine) -> None:
+def test_profile_file_that_apparmor_refuses_is_removed_again(machine: Machine) -> None:
     machine.add_program("apparmor_parser", "#!/bin/sh\nexit 1\n")
     result = machine.run("deploy/apparmor-profile")
     assert (result.returncode, machine.profiles) == (1, {"flatpak"})
@@ -112,7 +112,7 @@ def test_script_prints_one_sentence_on_other_systems_than_linux(machine: Machine
     assert "\n## macOS and Windows\n" in (ROOT / "README.md").read_text()
 
 
-def test_script_names_a_package_without_a_fitting_version_and_does_not_retry(machine: Machine) -> None:
+def test_error_names_a_package_without_a_suitable_version_and_install_is_not_retried(machine: Machine) -> None:
     machine.add("packages/demo-1-py3-none-any.whl")
     for name, words in (("pip", "-m pip"), ("python", "")):
         machine.add_program(name, f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
@@ -124,7 +124,7 @@ def test_script_names_a_package_without_a_fitting_version_and_does_not_retry(mac
     assert result.stderr.startswith(f"There is no demo==2 for Python {version} in this index of packages.")
 
 
-def test_script_names_a_package_that_needs_another_python_and_this_python(machine: Machine) -> None:
+def test_error_names_the_package_that_needs_another_python_and_the_python_in_use(machine: Machine) -> None:
     text = """\
 ERROR: Ignored the following versions that require a different python version: 4.1.1 Requires-Python >=3.11.5
 ERROR: Could not find a version that satisfies the requirement soupsieve==4.1.1 (from versions: 0.4, 2.10)
@@ -136,7 +136,7 @@ ERROR: No matching distribution found for soupsieve==4.1.1"""
     assert result.stderr.startswith("Python 3.11.2 cannot have soupsieve==4.1.1. Use another Python: rm -rf .venv")
 
 
-def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> None:
+def test_installation_is_tried_three_times_if_the_package_server_is_away(machine: Machine) -> None:
     """Without a connection, pip prints the same error as for an unknown package, with an empty list of versions."""
     text = "Could not find a version that satisfies the requirement demo (from versions: none)"
     machine.add_program("pip", f'#!/bin/sh\necho "pip $*" >> "$RECORD"\necho "ERROR: {text}" >&2\nexit 1\n')
@@ -146,7 +146,7 @@ def test_package_whose_server_is_away_is_tried_three_times(machine: Machine) -> 
     assert machine.record.read_text() == "pip install demo\nsleep 10\n" * 2 + "pip install demo\n"
 
 
-def test_images_are_pinned_by_the_digests_that_docker_names(machine: Machine) -> None:
+def test_images_are_pinned_by_the_digests_that_docker_reports(machine: Machine) -> None:
     names = ("Dockerfile", "compose.yaml")
     for name in ("pin-images", *names):
         machine.add(f"deploy/{name}", (ROOT / "deploy" / name).read_text()).chmod(0o755)
@@ -164,7 +164,9 @@ def test_images_are_pinned_by_the_digests_that_docker_names(machine: Machine) ->
 
 
 @pytest.mark.parametrize(("installed", "newest"), [(["9.6", "15", "17", "16"], "17"), (["15"], "15"), (["13"], "")])
-def test_newest_postgresql_from_version_15_on_is_used(machine: Machine, installed: list[str], newest: str) -> None:
+def test_newest_installed_postgresql_of_at_least_version_15_is_used(
+    machine: Machine, installed: list[str], newest: str
+) -> None:
     folder = machine.folder / "usr/lib/postgresql"
     for version in installed:
         machine.add(f"usr/lib/postgresql/{version}/bin/postgres").chmod(0o755)

@@ -42,21 +42,21 @@ def findings_of(server: LiveServer, client_id: str = "asked") -> Findings:
     return findings
 
 
-def test_question_with_one_answer_has_no_faults(server: LiveServer) -> None:
+def test_checker_finds_no_fault_for_a_question_with_one_answer(server: LiveServer) -> None:
     findings = findings_of(server)
     assert (findings.faults, dict(findings.statuses)) == ([], {"done": 1})
 
 
-def test_accepted_question_without_a_turn_is_reported_as_lost(server: LiveServer) -> None:
+def test_checker_reports_an_accepted_question_without_a_turn_as_lost(server: LiveServer) -> None:
     assert len(findings_of(server, "other").lost) == 1
 
 
-def test_question_with_two_turns_is_reported_as_doubled(server: LiveServer) -> None:
+def test_checker_reports_a_question_with_two_turns_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_turn VALUES ('asked', 'done')")
     assert len(findings_of(server).doubled) == 1
 
 
-def test_second_answer_is_reported_as_doubled(server: LiveServer) -> None:
+def test_checker_reports_a_question_with_two_answers_as_doubled(server: LiveServer) -> None:
     server.write("INSERT INTO chat_message VALUES (?, 'model')", CONVERSATION)
     assert len(findings_of(server).doubled) == 1
 
@@ -72,13 +72,13 @@ def test_second_answer_is_reported_as_doubled(server: LiveServer) -> None:
         ("stored", ["a", "b"], GRAPH, 1),
     ],
 )
-def test_bucket_must_hold_each_graph_once_and_unchanged(
+def test_checker_reports_a_graph_that_is_missing_changed_or_stored_twice(
     status: str, names: list[str], data: bytes, faults: int
 ) -> None:
     assert len(compare_bucket([("a", SHA256, status)], names, lambda name: data)) == faults
 
 
-def test_lag_is_the_longest_time_until_the_other_page_shows_a_step(server: LiveServer) -> None:
+def test_lag_of_a_page_is_the_longest_time_by_which_it_shows_a_step_later_than_another(server: LiveServer) -> None:
     leader, follower = (Tab(Visitor(server, ""), CONVERSATION) for _ in range(2))
     leader.positions = [(10.0, 1), (11.0, 2), (12.0, 3), (90.0, 4)]
     follower.positions = [(10.1, 1), (14.0, 3), (99.0, 4)]

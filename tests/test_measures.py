@@ -68,22 +68,22 @@ def test_lines_functions_and_words_of_a_source_are_counted() -> None:
     assert counting.count_comments(SOURCE, "type: ?ignore") == 1
 
 
-def test_entries_of_a_package_are_its_modules_and_packages() -> None:
+def test_entries_of_a_package_are_its_direct_modules_and_packages() -> None:
     paths = ["chat/__init__.py", "chat/a.py", "chat/b/__init__.py", "chat/b/c.py", "chat/words.txt", "chats/d.py"]
     assert counting.entries(paths, "chat") == {"a", "b"}
 
 
-def test_modules_count_as_migrations_if_django_loads_them_as_such() -> None:
+def test_only_modules_that_django_loads_as_migrations_are_counted_as_migrations() -> None:
     paths = ["chat/migrations/__init__.py", "chat/migrations/0001_initial.py", "chat/migrations/_search.py"]
     assert counting.migrations(paths, "chat") == {"0001_initial"}
 
 
-def test_layers_and_variables_are_read_from_their_files() -> None:
+def test_layers_are_read_from_pyproject_and_variables_from_the_example_env_file() -> None:
     assert counting.layers(PYPROJECT, "layers") == ["a | b", "c"]
     assert counting.variables("# A sentence.\n#DEBUG=0\nHTTPS_1=\n# OTHER=1\n") == ["DEBUG", "HTTPS_1"]
 
 
-def test_recorder_names_functions_and_properties_of_its_packages_in_the_order_of_their_calls(tmp_path: Path) -> None:
+def test_recorder_lists_called_functions_and_properties_of_a_package_in_the_order_of_calls(tmp_path: Path) -> None:
     namespace: dict[str, Callable[[], object]] = {}
     exec(compile(CALLED, tmp_path / "shop" / "boxes.py", "exec"), namespace)
     recorder = CallRecorder(tmp_path, "shop")

@@ -196,7 +196,7 @@ def test_no_group_is_repeated_possessively() -> None:
 
 @pytest.mark.drill
 @pytest.mark.timeout(1_200)
-def test_no_text_of_a_large_number_of_hostile_texts_takes_long() -> None:
+def test_no_text_of_a_large_set_of_hostile_texts_takes_long() -> None:
     times = {name: try_texts(name, DRILL_TEXTS) for name in expressions()}
     print(f"{len(times)} expressions, {sum(map(len, times.values()))} cases; the slowest:")
     for name in sorted(times, key=lambda one: -max(times[one]))[:5]:
@@ -216,7 +216,7 @@ def read_json_of_many_escapes() -> None:
         read_json_of_many_escapes,
     ],
 )
-def test_texts_of_any_length_need_no_memory_for_each_repetition(read: Callable[[], object]) -> None:
+def test_matching_long_texts_takes_little_memory_however_many_repetitions_match(read: Callable[[], object]) -> None:
     """A repetition of a group needs 70 bytes or more for each match until the whole group ends."""
     tracemalloc.start()
     try:

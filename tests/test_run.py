@@ -139,7 +139,7 @@ def empty_var_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill
-def test_killed_children_are_restarted_and_all_processes_end_with_the_terminal(empty_var_dir: Path) -> None:
+def test_killed_worker_is_restarted_and_all_processes_end_at_ctrl_c(empty_var_dir: Path) -> None:
     with running(empty_var_dir) as run:
         assert re.search(rf"Plotline: {run.url} +user: demo +password: demo", run.output.read_text())
         assert answers(f"{run.url}/accounts/login/")
@@ -154,7 +154,7 @@ def test_killed_children_are_restarted_and_all_processes_end_with_the_terminal(e
         assert run.process.returncode == 0
 
 
-def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> None:
+def test_emulator_process_gets_no_secrets_and_is_restarted_on_the_same_port_if_killed(var_dir: Path) -> None:
     with running(var_dir, AWS_SECRET_ACCESS_KEY="not-for-the-emulator") as run:
         [web], [emulator] = run.children(WEB), run.children(EMULATOR)
         url = web.environ()["GOOGLE_GEMINI_BASE_URL"]
@@ -165,7 +165,7 @@ def test_emulator_has_no_secrets_and_is_restarted_on_its_port(var_dir: Path) -> 
         run.wait_until(lambda: answers(f"{url}/v1beta/models"))
 
 
-def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Path) -> None:
+def test_kernel_service_process_gets_no_secrets_and_is_restarted_if_killed(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any") as run:
         place = LocalService(var_dir / "kernels")
         assert place.start().state == "running"
@@ -179,7 +179,7 @@ def test_service_for_python_sessions_has_no_secrets_and_is_restarted(var_dir: Pa
 
 
 @pytest.mark.drill
-def test_no_service_for_python_sessions_is_started_if_a_server_is_named(var_dir: Path) -> None:
+def test_no_kernel_service_is_started_if_a_jupyter_server_is_configured(var_dir: Path) -> None:
     with running(var_dir, GEMINI_API_KEY="any", JUPYTER_GATEWAY_URL="http://127.0.0.1:1") as run:
         assert run.children(WEB)
         assert run.children(KERNELS) == []
@@ -192,7 +192,7 @@ def test_no_emulator_is_started_if_a_key_is_set(var_dir: Path) -> None:
         assert run.children(EMULATOR) == []
 
 
-def test_no_child_outlives_a_killed_script(var_dir: Path) -> None:
+def test_all_child_processes_end_if_the_run_script_is_killed(var_dir: Path) -> None:
     with running(var_dir) as run:
         assert all(run.children(word) for word in (WEB, WORKER, EMULATOR, KERNELS))
         run.process.kill()

@@ -62,7 +62,7 @@ def test_test_that_fails_twice_fails_the_run(suite: Suite) -> None:
     assert output.splitlines()[-1] == "FAILED twice test_it.py::test_broken"
 
 
-def test_drill_that_fails_gets_its_second_chance(suite: Suite) -> None:
+def test_failing_drill_is_run_a_second_time_like_other_tests(suite: Suite) -> None:
     code = f"{IS_FIRST}@pytest.mark.drill\ndef test_flaky(): assert not is_first\n"
     status, output = suite.run(code, "-m", "drill")
     assert status == 0
@@ -70,14 +70,14 @@ def test_drill_that_fails_gets_its_second_chance(suite: Suite) -> None:
     assert "1 passed" in output
 
 
-def test_protected_test_gets_no_second_chance(suite: Suite) -> None:
+def test_failing_test_with_the_no_rerun_mark_is_not_run_again(suite: Suite) -> None:
     status, output = suite.run(f"{IS_FIRST}@pytest.mark.no_rerun\ndef test_protected(): assert not is_first\n")
     assert status == 1
     assert "No second chance" in output
     assert "FLAKY" not in output
 
 
-def test_many_failures_get_no_second_chance(suite: Suite) -> None:
+def test_failing_tests_are_not_run_again_if_there_are_too_many(suite: Suite) -> None:
     status, output = suite.run(
         f"{IS_FIRST}@pytest.mark.parametrize('number', range(6))\ndef test_broken(number): assert not is_first\n"
     )
@@ -86,7 +86,7 @@ def test_many_failures_get_no_second_chance(suite: Suite) -> None:
 
 
 @pytest.mark.drill
-def test_hanging_test_fails_with_its_stack(suite: Suite) -> None:
+def test_hanging_test_fails_and_its_stack_is_printed(suite: Suite) -> None:
     status, output = suite.run("import time\ndef test_hangs():\n    time.sleep(100)  # hangs here\n", timeout_s=2)
     assert status == 1
     assert "Timeout" in output
@@ -94,7 +94,7 @@ def test_hanging_test_fails_with_its_stack(suite: Suite) -> None:
 
 
 @pytest.mark.drill
-def test_run_above_its_limit_prints_stacks_and_fails(suite: Suite) -> None:
+def test_test_run_above_the_time_limit_prints_stacks_and_fails(suite: Suite) -> None:
     code = "import time\ndef test_hangs():\n    time.sleep(100)\n"
     status, output = suite.run(code, PLOTLINE_TEST_RUN_LIMIT_S="8")
     assert status == 124
@@ -110,7 +110,7 @@ def test_test_is_run_again_if_its_worker_is_killed(suite: Suite) -> None:
     assert output.splitlines()[-1] == "FLAKY test_it.py::test_kills"
 
 
-def test_fixture_that_fails_once_counts_as_one_failure(suite: Suite) -> None:
+def test_tests_of_a_fixture_that_failed_once_are_run_again_and_count_as_one_failure(suite: Suite) -> None:
     tests = "".join(f"def test_{number}(server): pass\n" for number in range(7))
     status, output = suite.run(
         f"{IS_FIRST}@pytest.fixture(scope='module')\ndef server(): assert not is_first, 'did not start'\n{tests}"

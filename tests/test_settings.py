@@ -20,7 +20,7 @@ def read_lease(**variables: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("module", "expected"), [("tests.settings", "2"), ("config.settings", "6")])
-def test_variable_replaces_a_setting_for_tests_and_not_for_the_product(module: str, expected: str) -> None:
+def test_variable_replaces_a_setting_in_test_settings_and_not_in_product_settings(module: str, expected: str) -> None:
     done = read_lease(DJANGO_SETTINGS_MODULE=module, SETTING_TURN_LEASE_S="2")
     assert done.stdout.strip() == expected, done.stderr
 

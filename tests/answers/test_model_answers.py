@@ -25,7 +25,7 @@ SOURCES = {"fr/09-espaces-vectoriels"}
 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=[f"{path.parent.name}-{path.stem}" for path in ANSWERS])
-def test_page_shows_what_the_labels_of_an_answer_say(path: Path) -> None:
+def test_page_shows_each_sample_answer_as_its_labels_file_describes(path: Path) -> None:
     labels = read_labels(path.with_suffix(".toml"))
     answer = Answer(render_markdown(path.read_text(), OPTIONS))
     if f"{path.parent.name}/{path.stem}" in SOURCES:

@@ -71,7 +71,7 @@ def objects(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
     server.server_close()
 
 
-def test_virtual_addressing_puts_the_bucket_into_the_host_name(objects: dict[str, bytes]) -> None:
+def test_virtual_addressing_stores_and_reads_with_the_bucket_in_the_host_name(objects: dict[str, bytes]) -> None:
     storage.put("u1/a.txt", b"data", "text/plain")
     assert objects == {"/u1/a.txt": b"data"}
     assert storage.fetch("u1/a.txt", 4) == b"data"
@@ -88,7 +88,7 @@ def test_virtual_addressing_puts_the_bucket_into_the_host_name(objects: dict[str
         ("InvalidPathAccess", "Not here."),
     ],
 )
-def test_error_of_a_refused_request_names_the_addressing_variable(
+def test_error_of_a_refused_request_says_to_set_the_addressing_style_variable(
     objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch, refusal: tuple[str, str]
 ) -> None:
     monkeypatch.setattr(VirtualHosted, "refusal", refusal)
@@ -98,7 +98,7 @@ def test_error_of_a_refused_request_names_the_addressing_variable(
     assert objects == {}
 
 
-def test_error_of_an_unknown_bucket_host_names_the_addressing_variable(
+def test_error_of_an_unknown_bucket_host_says_to_set_the_addressing_style_variable(
     objects: dict[str, bytes], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")

@@ -36,7 +36,7 @@ def test_pending_attachments_are_listed_first(staff: Client, owner: User) -> Non
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_neither_names_nor_bytes_are_shown(staff: Client, owner: User, url: str) -> None:
+def test_staff_pages_show_neither_file_names_nor_links_to_files(staff: Client, owner: User, url: str) -> None:
     graph = create_graph(owner)
     Attachment.objects.update(name="secret plans.png")
     for path in (url, f"{url}{graph.pk}/change/", f"{url}{graph.pk}/history/", f"{url}?q={graph.pk}"):
@@ -66,7 +66,9 @@ def test_number_of_queries_does_not_grow_with_the_list(
 
 
 @pytest.mark.parametrize("url", LISTS)
-def test_opening_a_page_is_logged(staff: Client, owner: User, url: str) -> None:
+def test_opening_the_page_of_an_attachment_is_logged_and_opening_the_list_is_not(
+    staff: Client, owner: User, url: str
+) -> None:
     graph = create_graph(owner)
     staff.get(url)
     assert not LogEntry.objects.exists()
@@ -100,7 +102,7 @@ def test_superuser_cannot_add_change_or_delete_attachments(client: Client, owner
     assert Attachment.objects.get().name == "graph-0.png"
 
 
-def test_retry_requires_its_permission(client: Client, owner: User) -> None:
+def test_staff_without_the_permission_to_retry_uploads_cannot_retry_them(client: Client, owner: User) -> None:
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_pendingupload"))
     client.force_login(user)

@@ -16,10 +16,10 @@ from attachments.content_disposition import content_disposition
         ("", "attachment"),
     ],
 )
-def test_name_with_a_percent_sign_is_encoded_because_browsers_decode_quoted_names(name: str, header: str) -> None:
+def test_file_name_with_a_percent_sign_or_non_ascii_letter_is_percent_encoded(name: str, header: str) -> None:
     assert content_disposition(name) == header
 
 
-def test_file_that_a_browser_shows_keeps_its_name() -> None:
+def test_inline_file_has_its_name_in_the_content_disposition_header() -> None:
     assert content_disposition("a%.png", is_attachment=False) == "inline; filename*=utf-8''a%25.png"
     assert content_disposition("", is_attachment=False) == "inline"

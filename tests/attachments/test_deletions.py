@@ -52,7 +52,9 @@ def run_worker() -> None:
 
 
 @pytest.mark.parametrize("way", ["instance", "bulk", "cascade", "sql"])
-def test_every_way_to_delete_an_attachment_queues_its_object(owner: User, s3: FaultProxy, way: str) -> None:
+def test_every_way_to_delete_an_attachment_queues_the_deletion_of_its_object(
+    owner: User, s3: FaultProxy, way: str
+) -> None:
     graph = create_stored(owner)
     match way:
         case "instance":
@@ -69,7 +71,7 @@ def test_every_way_to_delete_an_attachment_queues_its_object(owner: User, s3: Fa
     assert deletion.size_bytes == graph.size_bytes
 
 
-def test_deletion_that_is_rolled_back_queues_nothing(owner: User) -> None:
+def test_deletion_of_an_attachment_that_is_rolled_back_queues_no_object(owner: User) -> None:
     graph = create_stored(owner)
     with transaction.atomic():
         graph.delete()
@@ -114,7 +116,7 @@ def test_object_is_kept_while_another_attachment_uses_it(owner: User, s3: FaultP
     assert read_bucket() == {}
 
 
-def test_same_content_of_another_type_or_owner_does_not_keep_the_object(
+def test_object_is_deleted_although_another_owner_or_type_has_the_same_content(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket
 ) -> None:
     graph = create_stored(owner)
@@ -234,7 +236,7 @@ def test_deletions_are_retried_until_storage_is_back(
     assert read_bucket() == {}
 
 
-def test_pauses_grow_and_a_call_without_response_keeps_its_claim(owner: User, s3: FaultProxy) -> None:
+def test_deletion_stays_claimed_after_a_failed_request_and_retry_delays_grow(owner: User, s3: FaultProxy) -> None:
     create_stored(owner).delete()
     s3.refuse()
     deletion = ObjectDeletion.objects.get()
@@ -251,14 +253,16 @@ def test_pauses_grow_and_a_call_without_response_keeps_its_claim(owner: User, s3
     assert pauses_s[1] > 200
 
 
-def test_object_that_is_gone_already_counts_as_deleted(owner: User, s3: FaultProxy, s3_client: BaseClient) -> None:
+def test_deletion_of_an_object_that_is_already_missing_succeeds(
+    owner: User, s3: FaultProxy, s3_client: BaseClient
+) -> None:
     graph = create_stored(owner)
     s3_client.delete_object(Bucket="plotline", Key=graph.storage_name)
     graph.delete()
     assert attempt_deletion(ObjectDeletion.objects.get().pk) == "deleted"
 
 
-def test_bucket_that_is_gone_is_an_error(owner: User, s3: FaultProxy) -> None:
+def test_deletion_of_an_object_in_a_missing_bucket_raises_storage_refused(owner: User, s3: FaultProxy) -> None:
     create_stored(owner).delete()
     s3.fault, s3.error = Fault.ERROR, (404, "NoSuchBucket", "Gone.")
     with pytest.raises(StorageRefused):

@@ -131,7 +131,9 @@ def test_transparent_colour_of_a_palette_is_kept() -> None:
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 60}], ids=["lossless", "lossy"])
 @pytest.mark.parametrize("metadata", [{}, {"xmp": b"<x/>"}], ids=["simple", "extended"])
-def test_webp_stays_lossless_or_lossy(options: dict[str, object], metadata: dict[str, object]) -> None:
+def test_lossless_webp_stays_lossless_and_lossy_webp_stays_lossy(
+    options: dict[str, object], metadata: dict[str, object]
+) -> None:
     data = encode(make_test_image((640, 480)), "WEBP", **options, **metadata)
     image = reencode_image("a", data, "image/webp")
     assert (b"VP8L" in image.data) == (b"VP8L" in data)
@@ -141,7 +143,7 @@ def test_webp_stays_lossless_or_lossy(options: dict[str, object], metadata: dict
 
 @pytest.mark.parametrize("quality", [30, 75, 95])
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
-def test_jpeg_keeps_its_quality_and_its_size(quality: int, mode: str) -> None:
+def test_reencoded_jpeg_has_about_the_same_quality_and_file_size(quality: int, mode: str) -> None:
     ramp = Image.linear_gradient("L").resize((640, 480))
     noise = Image.merge(
         "RGB", [Image.radial_gradient("L").resize((640, 480)), ramp, ramp.transpose(Image.Transpose.ROTATE_180)]
@@ -173,7 +175,7 @@ def test_only_the_first_frame_of_an_animation_is_kept(kind: str) -> None:
     assert max_difference(result, frames[0]) == 0
 
 
-def test_image_with_broken_pixel_data_is_refused_with_its_name() -> None:
+def test_error_for_an_image_with_broken_pixel_data_has_the_file_name() -> None:
     with pytest.raises(UnreadableImage, match=r"^“holiday.png” is broken"):
         reencode_image("holiday.png", encode_grey_png(200, 200, content=b"no pixels"), "image/png")
 
@@ -192,7 +194,7 @@ def test_images_are_reencoded_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert reencode_image("a.png", data, "image/png").width == 64
 
 
-def test_large_image_takes_no_memory_of_the_server_process() -> None:
+def test_reencoding_a_large_image_takes_little_memory_in_the_server_process() -> None:
     data = encode_grey_png(9_000, 5_500)
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     image = reencode_image("a.png", data, "image/png")
@@ -230,7 +232,7 @@ def test_gif_becomes_a_png(owner: User, name: str, stored_name: str) -> None:
         ("pasted", "TIFF", "RGBA", "pasted"),
     ],
 )
-def test_picture_that_browsers_or_models_do_not_read_is_converted(
+def test_image_in_a_format_that_browsers_do_not_show_is_converted_to_png_or_jpeg(
     owner: User, name: str, kind: str, mode: str, stored_name: str
 ) -> None:
     attachment = create_upload(owner_id=owner.pk, name=name, data=encode(make_test_image().convert(mode), kind))

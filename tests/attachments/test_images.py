@@ -14,7 +14,7 @@ from chat.page.readers import OWNER
     ("mime_type", "expected"),
     [("image/png", True), ("image/svg+xml", True), ("application/pdf", False), ("text/image/png", False), ("", False)],
 )
-def test_mime_type_of_an_image_is_recognized_by_its_prefix(mime_type: str, expected: bool) -> None:
+def test_only_mime_types_that_begin_with_image_are_image_types(mime_type: str, expected: bool) -> None:
     assert is_image_type(mime_type) is expected
 
 

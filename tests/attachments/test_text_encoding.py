@@ -56,7 +56,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "codec"), TEXTS)
-def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
+def test_encoding_of_texts_in_many_languages_is_detected_correctly(text: str, codec: str) -> None:
     data = text.encode(codec)
     encoding = detect_encoding(data)
     assert (encoding.codec, encoding.bad_count) == (codec, 0)
@@ -67,7 +67,7 @@ def test_text_of_each_region_is_read_right(text: str, codec: str) -> None:
 @pytest.mark.parametrize(
     "text", ["naïve", "Café", "£ 5", "BÆK", "Nataša", "5 µm", "21 °C", "3 m²", "± 2", "São Paulo", "Ærø"]
 )
-def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) -> None:
+def test_single_non_ascii_word_or_symbol_in_an_english_table_is_decoded_as_windows_1252(text: str) -> None:
     table = f"name,value\nA,1\n{text},2\nB,3\n"
     assert to_utf8(table.encode("cp1252")).decode() == table
 
@@ -80,18 +80,18 @@ def test_single_word_or_symbol_of_an_english_table_is_windows_1252(text: str) ->
         codecs.BOM_UTF16_LE + random.Random(1).randbytes(20_000),
     ],
 )
-def test_numbers_and_random_bytes_are_not_recognized_as_text(data: bytes) -> None:
+def test_arrays_of_binary_numbers_and_random_bytes_are_refused_as_not_text(data: bytes) -> None:
     with pytest.raises(NotText):
         detect_encoding(data)
 
 
-def test_code_gets_tables_as_utf_8_and_files_that_may_name_their_encoding_as_they_are() -> None:
+def test_code_reads_a_csv_file_as_utf_8_and_an_xml_file_unchanged() -> None:
     document = '<?xml version="1.0" encoding="ISO-8859-2"?><a>Łódź</a>'.encode("iso8859-2")
     assert as_code_reads("Sprzedaż.CSV", POLISH.encode("cp1250")).decode() == POLISH
     assert as_code_reads("miasta.xml", document) == document
 
 
-def test_uncertain_encoding_has_candidates_that_give_other_text() -> None:
+def test_guessed_encoding_comes_with_a_list_of_other_possible_encodings() -> None:
     encoding = detect_encoding(RUSSIAN.encode("koi8-r"))
     assert [encoding.name, *map(encoding_name, encoding.candidates)] == [
         "KOI8-R",
@@ -109,7 +109,7 @@ def test_one_bad_byte_in_utf_8_changes_one_character(text: str) -> None:
     assert to_utf8(start + b"\xe4" + end).decode() == f"{text[:30]}\ufffd{text[30:]}"
 
 
-def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
+def test_replacement_character_that_the_text_contains_is_not_counted_as_a_bad_byte() -> None:
     assert detect_encoding(f"{GERMAN}\ufffd".encode() + b"\xe4").bad_count == 1
 
 
@@ -127,7 +127,9 @@ def test_replacement_character_of_the_text_is_no_bad_byte() -> None:
         ("a,ä\n1,2\n\x1a".encode("utf-16"), "a,ä\n1,2\n", TextEncoding("utf-16", has_end_mark=True)),
     ],
 )
-def test_control_characters_of_programs_and_devices_are_ignored(data: bytes, read: str, encoding: TextEncoding) -> None:
+def test_nul_bytes_and_end_marks_are_removed_and_other_control_characters_counted(
+    data: bytes, read: str, encoding: TextEncoding
+) -> None:
     assert detect_encoding(data) == encoding
     assert to_utf8(data).decode() == read
 
@@ -141,14 +143,16 @@ def test_control_characters_of_programs_and_devices_are_ignored(data: bytes, rea
         (b"\0\0\0", 0, 0),
     ],
 )
-def test_binary_data_is_refused_with_its_first_control_character(data: bytes, byte: int, offset: int) -> None:
+def test_error_for_binary_data_has_byte_and_position_of_the_first_control_character(
+    data: bytes, byte: int, offset: int
+) -> None:
     with pytest.raises(NotText) as refusal:
         detect_encoding(data)
     assert (refusal.value.byte, refusal.value.offset) == (byte, offset)
 
 
 @pytest.mark.parametrize("piece", [b"\x80", b"\xe4\n", b"\xe4\xb8\xad\xe4", b"\x00a", b"\xd3\xde,"])
-def test_time_of_any_bytes_is_linear(piece: bytes) -> None:
+def test_time_to_convert_any_bytes_to_utf_8_is_linear(piece: bytes) -> None:
     def read(length: int) -> None:
         to_utf8(piece * (length // len(piece)) + b"\xe4")
 
@@ -156,7 +160,7 @@ def test_time_of_any_bytes_is_linear(piece: bytes) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=80).map(lambda text: text.encode("utf-16-le", "replace")))
-def test_any_bytes_become_utf_8(data: bytes) -> None:
+def test_any_bytes_can_be_converted_to_utf_8(data: bytes) -> None:
     to_utf8(data).decode()
 
 
@@ -164,7 +168,7 @@ def test_any_bytes_become_utf_8(data: bytes) -> None:
     "codec", ["utf-8", "gb18030", "cp932", "cp949", "cp950", "euc_jp", "big5hkscs", "cp1252", "cp874"]
 )
 @given(data=HOSTILE_BYTES)
-def test_text_that_is_decoded_in_pieces_is_the_same(codec: str, data: bytes) -> None:
+def test_text_decoded_in_pieces_equals_the_text_decoded_at_once(codec: str, data: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(piecewise_decoding, "PIECE_BYTES", 3)
         for errors in ("replace", "ignore"):

@@ -56,12 +56,12 @@ def build_png_header(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "mime_type"), FORMATS.items())
-def test_type_and_size_come_from_the_content(kind: str, mime_type: str) -> None:
+def test_mime_type_and_pixel_size_of_an_image_are_read_from_its_content(kind: str, mime_type: str) -> None:
     assert inspect_image(encode_image(kind)) == ImageInfo(mime_type, 40, 30)
 
 
 @pytest.mark.parametrize(("dpi", "scale"), [(72, 1), (150, 1), (200, 2), (600, 2), (0, 1)])
-def test_scale_of_an_image_follows_from_its_dpi(dpi: int, scale: int) -> None:
+def test_image_with_a_high_dpi_has_the_display_scale_2(dpi: int, scale: int) -> None:
     file = io.BytesIO()
     Image.linear_gradient("L").save(file, "PNG", dpi=(dpi, dpi))
     assert inspect_image(file.getvalue()).scale == scale
@@ -105,20 +105,20 @@ def test_refusal_of_an_image_names_the_file_and_the_limit() -> None:
         inspect_upload("cut.png", encode_image("PNG")[:-20])
 
 
-def test_gif_frame_larger_than_its_screen_counts_for_the_pixel_limit() -> None:
+def test_gif_with_a_frame_of_too_many_pixels_is_refused_even_if_its_screen_is_small() -> None:
     whole = encode_image("GIF", (10, 10))
     offset = whole.index(b"\x2c\0\0\0\0") + 5
     with pytest.raises(UnreadableImage, match="too many pixels"):
         inspect_image(whole[:offset] + struct.pack("<HH", 12_000, 12_000) + whole[offset + 4 :])
 
 
-def test_image_without_pixels_is_refused() -> None:
+def test_image_with_a_width_of_0_pixels_is_refused() -> None:
     with pytest.raises(UnreadableImage):
         inspect_image(build_png_header(0, 10))
 
 
 @given(st.binary(max_size=300), st.sampled_from(list(FORMATS)))
-def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: str) -> None:
+def test_broken_image_raises_no_other_error_than_unreadable_image(random_bytes: bytes, kind: str) -> None:
     start = encode_image(kind, (4, 4))[:40]
     with contextlib.suppress(UnreadableImage):
         assert inspect_image(start + random_bytes).width > 0
@@ -155,11 +155,11 @@ def test_broken_image_raises_only_unreadable_image(random_bytes: bytes, kind: st
         ("text.xlsx", b"hello", "text/plain"),
     ],
 )
-def test_type_of_an_upload_comes_from_its_content(name: str, data: bytes, mime_type: str) -> None:
+def test_mime_type_of_an_upload_is_determined_by_its_content(name: str, data: bytes, mime_type: str) -> None:
     assert inspect_upload(name, data).mime_type == mime_type
 
 
-def test_image_with_a_wrong_extension_is_an_image() -> None:
+def test_image_with_a_wrong_file_extension_is_recognized_as_an_image() -> None:
     info = inspect_upload("table.csv", encode_image("PNG"))
     assert (info.mime_type, info.width, info.height) == ("image/png", 40, 30)
 
@@ -178,7 +178,7 @@ def test_unknown_binary_is_refused_with_a_list_of_allowed_types() -> None:
             inspect_upload("data.bin", data)
 
 
-def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -> None:
+def test_refusal_of_a_csv_file_with_binary_data_gives_the_position_of_the_first_bad_byte() -> None:
     data = b"item,qty\n" * 100 + b"\1\2\3\4"
     with pytest.raises(
         RefusedUpload, match=r"“data.csv” cannot be attached: byte 1 at 900: this is not text. Save it as"
@@ -213,7 +213,9 @@ def test_refusal_of_a_file_with_the_name_of_text_says_which_byte_is_not_text() -
         ("a.zip", zip_file({"a.csv": bytes(2**24)}), "it unpacks to more than 15 MB."),
     ],
 )
-def test_refusal_says_which_file_it_is_and_what_to_do(name: str, data: bytes, explanation: str) -> None:
+def test_refusal_says_of_what_kind_the_file_is_or_what_is_wrong_with_it(
+    name: str, data: bytes, explanation: str
+) -> None:
     with pytest.raises(RefusedUpload) as caught:
         inspect_upload(name, data)
     assert str(caught.value).startswith(f"“{name}” cannot be attached: {explanation}")
@@ -232,7 +234,9 @@ def test_refusal_says_which_file_it_is_and_what_to_do(name: str, data: bytes, ex
         ),
     ],
 )
-def test_packed_text_is_accepted_and_code_gets_the_text(name: str, data: bytes, label: str) -> None:
+def test_gzip_or_zip_with_one_csv_file_is_accepted_and_code_reads_the_unpacked_csv(
+    name: str, data: bytes, label: str
+) -> None:
     info = inspect_upload(name, data)
     assert (info.name, info.mime_type) == (label, "text/csv")
     assert name_in_code(info.name, info.mime_type) == "sales.csv"
@@ -250,12 +254,12 @@ def test_packed_text_is_accepted_and_code_gets_the_text(name: str, data: bytes, 
         ("page.html", b"<script>", "text/plain"),
     ],
 )
-def test_file_of_code_may_have_every_type(name: str, data: bytes, mime_type: str) -> None:
+def test_file_that_code_wrote_may_have_any_type(name: str, data: bytes, mime_type: str) -> None:
     info = inspect_file_of_code(name, data)
     assert (info.name, info.mime_type, info.width) == (name, mime_type, None)
 
 
-def test_file_of_code_that_is_empty_or_large_is_refused(settings: Settings) -> None:
+def test_file_that_code_wrote_is_refused_if_it_is_empty_or_too_large(settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3
     with pytest.raises(RefusedUpload, match="is empty"):
         inspect_file_of_code("a.bin", b"")
@@ -263,7 +267,7 @@ def test_file_of_code_that_is_empty_or_large_is_refused(settings: Settings) -> N
         inspect_file_of_code("a.bin", b"\0" * 4)
 
 
-def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Settings) -> None:
+def test_refusal_of_a_too_large_file_has_the_file_name_and_the_limit(settings: Settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
     with pytest.raises(RefusedUpload, match="empty"):
         inspect_upload("a.csv", b"")
@@ -291,7 +295,7 @@ def test_refusal_of_an_empty_or_large_file_names_it_and_the_limit(settings: Sett
         ("console.txt", "console.txt"),
     ],
 )
-def test_name_is_reduced_to_a_label(name: str, label: str) -> None:
+def test_file_name_is_reduced_to_a_safe_name_without_a_path(name: str, label: str) -> None:
     assert safe_name(name, "file") == label
 
 
@@ -305,7 +309,7 @@ def test_long_name_keeps_its_extension() -> None:
 
 
 @given(st.text())
-def test_any_name_becomes_one_printable_line(name: str) -> None:
+def test_any_file_name_becomes_one_printable_line_without_a_path(name: str) -> None:
     label = safe_name(name, "file")
     assert 0 < len(label) <= 120
     assert len(label.encode()) <= 240

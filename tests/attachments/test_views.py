@@ -62,7 +62,7 @@ def test_owner_reads_a_graph_before_and_after_its_upload(logged_in: Client, owne
     assert (response.status_code, response.content) == (200, png())
 
 
-def test_bytes_in_unfinished_responses_are_limited(
+def test_download_gets_status_503_while_unfinished_responses_hold_too_many_bytes(
     logged_in: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = create_graph(owner)
@@ -154,7 +154,7 @@ def test_client_with_the_current_etag_gets_304_without_a_storage_request(
         ("superuser", 404),
     ],
 )
-def test_only_the_owner_may_read(client: Client, owner: User, who: str, status: int) -> None:
+def test_only_the_owner_may_read_an_attachment(client: Client, owner: User, who: str, status: int) -> None:
     graph = create_graph(owner)
     if who == "owner":
         client.force_login(owner)
@@ -183,7 +183,7 @@ def test_response_for_a_foreign_file_equals_the_response_for_an_unknown_id(
     assert foreign.headers == absent.headers
 
 
-def test_reading_takes_one_query_if_stored_and_two_if_pending(
+def test_download_runs_one_query_if_the_file_is_stored_and_two_if_its_upload_is_pending(
     logged_in: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     graph = create_graph(owner)
@@ -195,7 +195,7 @@ def test_reading_takes_one_query_if_stored_and_two_if_pending(
         logged_in.get(graph.url)
 
 
-def test_response_is_an_uncached_503_if_storage_exceeds_the_deadline(
+def test_response_is_503_and_not_cached_if_storage_exceeds_the_deadline(
     logged_in: Client, owner: User, s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = create_graph(owner)
@@ -209,7 +209,9 @@ def test_response_is_an_uncached_503_if_storage_exceeds_the_deadline(
     assert response.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
 
 
-def test_pending_bytes_are_served_while_storage_is_down(logged_in: Client, owner: User, s3: FaultProxy) -> None:
+def test_file_that_is_not_uploaded_yet_is_served_while_storage_is_down(
+    logged_in: Client, owner: User, s3: FaultProxy
+) -> None:
     s3.refuse()
     graph = create_graph(owner)
     assert attempt_upload(graph.pk) == "postponed"
@@ -279,7 +281,7 @@ def test_uploads_of_a_day_are_limited(logged_in: Client, owner: User, settings: 
     assert upload(logged_in, "b.txt", half)[0] == 201
 
 
-def test_graphs_and_files_of_other_users_do_not_count_as_uploads(
+def test_upload_quota_counts_neither_graphs_nor_uploads_of_other_users(
     logged_in: Client, owner: User, settings: Settings
 ) -> None:
     quotas(settings, upload_mb_per_day=1)
@@ -290,7 +292,9 @@ def test_graphs_and_files_of_other_users_do_not_count_as_uploads(
     assert upload(logged_in, "a.txt", b"x" * 1024**2)[0] == 201
 
 
-def test_full_storage_refuses_uploads_and_keeps_graphs(logged_in: Client, owner: User, settings: Settings) -> None:
+def test_user_whose_storage_quota_is_full_cannot_upload_but_new_graphs_are_kept(
+    logged_in: Client, owner: User, settings: Settings
+) -> None:
     quotas(settings, storage_mb=1)
     create_graph(owner, data=png() + b"x" * 1024**2)
     create_graph(owner)
@@ -302,7 +306,7 @@ def test_full_storage_refuses_uploads_and_keeps_graphs(logged_in: Client, owner:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_uploads_cannot_exceed_the_quota_together(owner: User, settings: Settings) -> None:
+def test_concurrent_uploads_cannot_exceed_the_quota(owner: User, settings: Settings) -> None:
     quotas(settings, upload_mb_per_day=1)
     outcomes: list[int] = []
 
@@ -392,7 +396,9 @@ def test_hostile_upload_is_refused_or_served_with_a_harmless_type(logged_in: Cli
     "mime_type",
     ["image/svg+xml", "text/html", "application/xhtml+xml", "text/xml", "application/javascript", "application/pdf"],
 )
-def test_active_type_given_by_a_model_is_never_served(logged_in: Client, owner: User, mime_type: str) -> None:
+def test_attachment_whose_given_type_can_run_scripts_is_served_with_a_harmless_type(
+    logged_in: Client, owner: User, mime_type: str
+) -> None:
     attachment = create_attachment(
         owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
     )

@@ -83,12 +83,12 @@ def test_rollback_removes_the_graph_its_bytes_and_its_task(owner: User) -> None:
     assert not DBTaskResult.objects.exists()
 
 
-def test_creating_one_graph_takes_three_inserts(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_creating_one_graph_runs_three_queries(owner: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with transaction.atomic(), django_assert_num_queries(3):
         create_graph(owner)
 
 
-def test_several_attachments_are_created_at_once_with_safe_names(owner: User) -> None:
+def test_several_attachments_are_created_with_their_bytes_and_with_safe_names(owner: User) -> None:
     chosen_id = uuid.uuid4()
     new_attachments = [
         NewAttachment(
@@ -125,7 +125,7 @@ def test_task_uploads_a_graph_and_deletes_its_pending_bytes(owner: User) -> None
     assert upload_attachment.call(str(graph.pk)) == "not due"
 
 
-def test_same_content_is_one_object_for_each_owner(owner: User, s3: FaultProxy, read_bucket: ReadBucket) -> None:
+def test_same_content_is_stored_once_for_each_owner(owner: User, s3: FaultProxy, read_bucket: ReadBucket) -> None:
     other = User.objects.create_user("other")
     graphs = [create_graph(owner), create_graph(owner), create_graph(other)]
     assert [attempt_upload(graph.pk) for graph in graphs] == ["stored"] * 3
@@ -133,7 +133,7 @@ def test_same_content_is_one_object_for_each_owner(owner: User, s3: FaultProxy, 
     assert sum(method == "PUT" for method, _ in s3.requests) == 2
 
 
-def test_claimed_row_is_not_due_until_its_claim_expires(owner: User) -> None:
+def test_upload_claimed_by_a_worker_is_not_attempted_until_the_claim_expires(owner: User) -> None:
     graph = create_graph(owner)
     PendingUpload.objects.filter(pk=graph.pk).update(claimed_until=Now() + timedelta(seconds=5))
     assert attempt_upload(graph.pk) == "not due"
@@ -169,7 +169,7 @@ def test_worker_whose_claim_expired_cannot_postpone_the_upload_of_another_worker
     ("status", "code"),
     [(403, "RequestTimeTooSkewed"), (403, "InvalidAccessKeyId"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket")],
 )
-def test_refused_upload_is_marked_retried_rarely_and_can_be_retried_by_hand(
+def test_refused_upload_is_marked_as_failed_and_retried_after_a_minute_or_by_hand(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, status: int, code: str
 ) -> None:
     graph = create_graph(owner)
@@ -212,7 +212,7 @@ def test_retry_delays_double_up_to_a_limit_and_have_jitter(monkeypatch: pytest.M
     assert 60 < min(refused) < max(refused) <= 300
 
 
-def test_bucket_that_is_made_later_gets_the_files_within_the_limit(
+def test_file_is_uploaded_after_a_missing_bucket_was_created(
     owner: User,
     s3: FaultProxy,
     s3_client: BaseClient,
@@ -253,7 +253,7 @@ def test_bytes_that_changed_in_storage_are_unavailable(owner: User, s3: FaultPro
 
 
 @pytest.mark.django_db(transaction=True)
-def test_idle_step_only_reads_from_the_database(owner: User) -> None:
+def test_worker_without_work_only_reads_from_the_database(owner: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert worker.run_one_step() is False
     # The search for old imports, of once a minute, takes two of them.
@@ -262,7 +262,7 @@ def test_idle_step_only_reads_from_the_database(owner: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_graphs_are_stored_after_an_outage_and_truncated_uploads(
+def test_all_graphs_are_stored_once_after_an_outage_and_truncated_uploads(
     owner: User, s3: FaultProxy, read_bucket: ReadBucket, short_delays: None, start_worker: StartWorker
 ) -> None:
     s3.refuse()
@@ -380,7 +380,7 @@ def test_worker_continues_after_the_database_was_locked(
     wait_until_stored()
 
 
-def test_old_tasks_are_deleted_and_new_tasks_are_not(owner: User) -> None:
+def test_worker_deletes_only_task_results_that_are_days_old(owner: User) -> None:
     for _ in range(3):
         create_graph(owner)
     old_task = DBTaskResult.objects.first()
@@ -391,7 +391,7 @@ def test_old_tasks_are_deleted_and_new_tasks_are_not(owner: User) -> None:
     assert DBTaskResult.objects.count() == 2
 
 
-def test_storage_name_is_made_from_owner_and_content(owner: User) -> None:
+def test_storage_name_is_made_from_the_owners_id_and_the_digest_of_the_content(owner: User) -> None:
     graph = create_graph(owner)
     digest = hashlib.sha256(png()).hexdigest()
     assert graph.mime_type == PNG

@@ -1,4 +1,4 @@
-"""Tests of the upstream's answers and of their stamps."""
+"""Tests of the answers that the upstream sends, and of the timestamps in them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from chat.page.rendering.stream import split_markdown
 pytestmark = pytest.mark.drill
 
 
-def test_prompt_is_parsed_to_the_same_answer() -> None:
+def test_description_of_an_answer_is_equal_after_it_is_written_as_a_prompt_and_parsed() -> None:
     answer = Answer(chunks=30, rate=12.5, burst=5, graphs=2)
     assert Answer.from_prompt(answer.to_prompt()) == answer
 
 
-def test_chunks_are_due_at_the_rate_and_the_chunks_of_a_burst_together() -> None:
+def test_chunks_are_sent_at_the_given_rate_and_chunks_of_a_burst_at_once() -> None:
     assert [Answer(chunks=4, rate=20).compute_due_s(index) for index in range(4)] == [0, 0.05, 0.1, 0.15]
     assert [Answer(chunks=4, rate=20, burst=2).compute_due_s(index) for index in range(4)] == [0, 0, 0.1, 0.1]
     assert Answer(chunks=4).compute_due_s(3) == 0
 
 
 @pytest.mark.parametrize("graphs", [0, 1, 4])
-def test_upstream_sends_as_many_stamps_as_the_answer_counts(graphs: int) -> None:
+def test_upstream_sends_as_many_timestamps_as_the_answer_expects(graphs: int) -> None:
     answer = Answer(chunks=40, rate=20, graphs=graphs)
     steps = [step for _, step in GEMINI.generate_steps(answer)]
     assert len([step for step in steps if isinstance(step, tuple)]) == answer.stamp_count
@@ -50,7 +50,7 @@ def test_openai_answer_ends_with_a_finish_reason_and_done() -> None:
     assert chunks[0]["choices"][0]["delta"]["content"] == "## ⟨1⟩ Findings\n\n"
 
 
-def test_requested_answer_is_parsed_from_either_api() -> None:
+def test_requested_answer_is_parsed_from_gemini_and_openai_request_bodies() -> None:
     prompt = Answer(chunks=3).to_prompt()
     for body in (
         {"contents": [{"parts": [{"text": "earlier"}]}, {"parts": [{"text": prompt}]}]},
@@ -60,24 +60,24 @@ def test_requested_answer_is_parsed_from_either_api() -> None:
         assert parse_answer(extract_prompt(body)) == Answer(chunks=3)
 
 
-def test_other_prompts_request_no_answer() -> None:
+def test_prompt_that_describes_no_answer_is_parsed_as_none() -> None:
     assert parse_answer("Name this conversation") is None
     assert parse_answer("{}") is None
     assert extract_prompt({}) == ""
 
 
-def test_rich_answer_has_a_stamp_only_in_its_last_chunk() -> None:
+def test_rich_answer_has_a_timestamp_only_in_its_last_chunk() -> None:
     steps = [step for _, step in GEMINI.generate_steps(Answer(chunks=1000, is_rich=True))]
     assert [type(step) for step in steps] == [bytes] * 999 + [tuple]
 
 
-def test_stamp_with_json_escapes_is_recorded() -> None:
+def test_timestamp_with_json_escapes_is_recorded() -> None:
     timings = AnswerTimings()
     assert timings.record_stamps(json.dumps("a ⟨10⟩").encode(), 15)
     assert timings.delays_us == [5]
 
 
-def test_stamp_that_is_received_again_is_recorded_once() -> None:
+def test_timestamp_that_is_received_twice_is_recorded_once() -> None:
     timings = AnswerTimings()
     assert timings.record_stamps("a ⟨10⟩".encode(), 15)
     assert timings.record_stamps("a ⟨10⟩ b ⟨12⟩ c ⟨13⟩".encode(), 16)
@@ -85,7 +85,7 @@ def test_stamp_that_is_received_again_is_recorded_once() -> None:
     assert timings.delays_us == [5, 4, 3]
 
 
-def test_rendering_keeps_every_stamp_in_order() -> None:
+def test_markdown_rendering_keeps_every_timestamp_in_order() -> None:
     text = "".join(piece.replace("@", f"⟨{number}⟩") for number, piece in enumerate(PIECES * 2, start=1))
     timings = AnswerTimings()
     timings.record_stamps("".join(split_markdown(text)).encode(), 0)

@@ -38,15 +38,15 @@ def test_percentile_of_no_values_is_an_error() -> None:
         compute_percentile([], 50)
 
 
-def test_median_of_a_figure_ignores_repeats_without_it() -> None:
+def test_median_of_a_figure_ignores_runs_that_lack_this_figure() -> None:
     assert compute_medians([{"a": 1, "b": 7}, {"a": 9}, {"a": 2}]) == {"a": 2, "b": 7}
 
 
-def test_ratios_leave_out_figures_that_the_base_lacks_or_has_as_zero() -> None:
+def test_ratio_is_left_out_if_the_base_figure_is_missing_or_zero() -> None:
     assert compute_ratios({"a": 6, "b": 1, "c": 1}, {"a": 3, "b": 0}) == {"a": 2}
 
 
-def test_figures_of_a_level_are_computed_from_its_result() -> None:
+def test_figures_of_a_load_level_are_computed_from_its_measured_result() -> None:
     result = LevelResult(wall_s=2, cpu_s=0.001, commits=2, frames=5, bytes=900, progress_frames=3, progress_bytes=600)
     result.add_answer(make_timings([2_000, 4_000], gap_us=20_000), expected_stamps=2)
     figures = compute_figures(Level("1x50", 1, Answer(chunks=2, rate=50)), result)
@@ -66,20 +66,20 @@ def make_result(delay_us: int, *, gap_us: int = 20_000, expected_stamps: int = 3
     return result
 
 
-def test_level_is_sustained_up_to_the_delay_limit() -> None:
+def test_load_level_is_sustained_if_delays_do_not_exceed_the_limit() -> None:
     assert make_result(250_000).is_sustained
     assert not make_result(250_001).is_sustained
 
 
-def test_level_is_not_sustained_if_the_upstream_sends_too_slowly() -> None:
+def test_load_level_is_not_sustained_if_the_upstream_sends_too_slowly() -> None:
     assert not make_result(1_000, gap_us=22_000).is_sustained
 
 
-def test_level_is_not_sustained_if_a_chunk_is_lost() -> None:
+def test_load_level_is_not_sustained_if_a_chunk_is_lost() -> None:
     assert not make_result(1_000, expected_stamps=4).is_sustained
 
 
-def test_answer_that_never_arrives_counts_as_lost() -> None:
+def test_chunks_of_an_answer_that_never_arrives_are_counted_as_lost() -> None:
     result = LevelResult()
     result.add_answer(AnswerTimings(), expected_stamps=4)
     assert (result.lost_chunks, result.first_part_ms) == (4, [])
@@ -89,10 +89,12 @@ def test_answer_that_never_arrives_counts_as_lost() -> None:
     ("server", "harness", "expected"),
     [(0.97, 0.40, "the server was the limit"), (0.97, 0.95, "the harness was saturated"), (0.5, 0.4, "neither")],
 )
-def test_report_names_the_limit_of_the_rate_by_cpu_shares(server: float, harness: float, expected: str) -> None:
+def test_report_says_whether_the_cpu_of_server_or_harness_limited_the_rate(
+    server: float, harness: float, expected: str
+) -> None:
     figures = {"failed_rate_per_s": 4500.0, "failed_server_share": server, "failed_harness_share": harness}
     assert expected in describe_rate_limit(figures)
 
 
-def test_report_says_that_the_limit_is_higher_if_every_level_was_sustained() -> None:
+def test_report_says_that_the_maximum_rate_is_higher_if_every_load_level_was_sustained() -> None:
     assert "its limit is higher" in describe_rate_limit({})

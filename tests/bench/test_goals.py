@@ -31,27 +31,29 @@ def read_row(figures: Figures, label: str) -> list[str]:
         ("browser_longest_task_ms", "longest task", "<= 50", 50.0, 50.1),
     ],
 )
-def test_goal_is_kept_up_to_its_limit(name: str, label: str, limit: str, kept: float, missed: float) -> None:
+def test_goal_is_met_by_a_figure_at_its_limit_and_missed_beyond(
+    name: str, label: str, limit: str, kept: float, missed: float
+) -> None:
     assert read_row({name: kept}, label)[1:] == [limit, "yes"]
     assert read_row({name: missed}, label)[1:] == [limit, "NO"]
 
 
-def test_goal_is_compared_with_the_worst_level() -> None:
+def test_goal_is_compared_with_the_figure_of_the_worst_load_level() -> None:
     assert read_row({"delivery_p50_ms 1x20": 2.0, "delivery_p50_ms 50x5": 9.0}, "delivery p50")[0] == "9.0"
 
 
 @pytest.mark.parametrize("level", ["100x20", "100x5", "50x50", "1x50", "burst"])
-def test_delivery_goal_ignores_more_conversations_and_higher_rates(level: str) -> None:
+def test_delivery_goal_ignores_load_levels_beyond_its_conversations_and_rates(level: str) -> None:
     assert read_row({"delivery_p50_ms 10x20": 2.0, f"delivery_p50_ms {level}": 99.0}, "delivery p50")[0] == "2.0"
 
 
-def test_goal_without_a_figure_is_not_measured() -> None:
+def test_goal_without_a_figure_is_reported_as_not_measured() -> None:
     for goal in GOALS:
         measured, _, kept = read_row({}, goal.label)
         assert (measured, kept) == ("-", "not measured")
 
 
-def test_rate_and_cpu_are_divided_by_those_of_the_bare_relay() -> None:
+def test_rate_and_cpu_goals_use_the_ratio_of_plotline_to_the_bare_relay() -> None:
     plotline = {"highest_rate_per_s": 3000.0, "cpu_s_per_1000 50x50": 0.45}
     relay = {"highest_rate_per_s": 4000.0, "cpu_s_per_1000 50x50": 0.30}
     figures = collect_goal_figures({"plotline": plotline, "relay": relay}, {})
@@ -60,24 +62,24 @@ def test_rate_and_cpu_are_divided_by_those_of_the_bare_relay() -> None:
 
 
 @pytest.mark.parametrize("relay", [{}, {"highest_rate_per_s": 0.0}])
-def test_ratio_needs_a_figure_of_the_bare_relay(relay: Figures) -> None:
+def test_ratio_to_the_bare_relay_is_not_measured_if_the_relay_has_no_figure(relay: Figures) -> None:
     figures = collect_goal_figures({"plotline": {"highest_rate_per_s": 3000.0}, "relay": relay}, {})
     assert read_row(figures, "highest rate")[2] == "not measured"
 
 
-def test_figures_of_one_answer_come_from_its_latest_chunk() -> None:
+def test_duration_goals_of_one_answer_use_the_delay_of_its_latest_chunk() -> None:
     openai = {"delivery_max_ms one answer 1x100": 120.0, "delivery_max_ms one answer at once": 300.0}
     figures = collect_goal_figures({"plotline": {}, "plotline-openai": openai}, {}, "plotline-openai")
     assert read_row(figures, "at 100/s") == ["1.03", "<= 1.05", "yes"]
     assert read_row(figures, "at once") == ["0.30", "<= 1", "yes"]
 
 
-def test_browser_figures_are_collected() -> None:
+def test_browser_figures_are_included_in_the_goals() -> None:
     figures = collect_goal_figures({"plotline": {}}, {"browser_longest_task_ms": 14.3})
     assert read_row(figures, "longest task")[0] == "14.3"
 
 
-def test_goal_of_kernels_is_missed_above_its_limit_and_without_a_figure() -> None:
+def test_kernel_goal_is_missed_if_the_figure_is_above_the_limit_or_absent() -> None:
     kept: Figures = {
         "session, cold, of a bare ipykernel": 1.15,
         "session, warm: ready p95, ms": 300.0,

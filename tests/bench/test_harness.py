@@ -75,7 +75,9 @@ def test_plotline_delivers_every_chunk(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[1:])
-def test_plotline_delivers_every_chunk_of_other_protocols(protocol: str, bench: Bench, tmp_path: Path) -> None:
+def test_plotline_delivers_every_chunk_with_each_other_provider_protocol(
+    protocol: str, bench: Bench, tmp_path: Path
+) -> None:
     with run_product(bench.template, bench.upstream, tmp_path / "var", protocol=protocol) as product:
         result = product.run(SHORT)
     # Without graphs.
@@ -89,7 +91,7 @@ def test_main_thread_of_a_real_browser_is_measured(bench: Bench) -> None:
     assert 0 < figures["browser_script_s"] < figures["browser_main_thread_s"]
 
 
-def test_task_lengths_are_those_of_the_busiest_main_thread() -> None:
+def test_task_lengths_are_measured_on_the_busiest_main_thread() -> None:
     def make_thread(pid: int, tid: int) -> TraceEvent:
         return {"name": "thread_name", "args": {"name": "CrRendererMain"}, "pid": pid, "tid": tid}
 
@@ -114,7 +116,7 @@ def test_search_finds_the_highest_sustained_rate(limit: int, highest: float, fai
     assert (figures["highest_rate_per_s"], figures.get("failed_rate_per_s")) == (highest, failed)
 
 
-def test_search_uses_fewer_conversations_than_all_of_its_levels() -> None:
+def test_rate_search_needs_fewer_conversations_than_running_every_load_level() -> None:
     assert count_search_conversations((1, 2, 3)) == 5
     for plan in (QUICK, FULL):
         assert count_search_conversations(plan.search) < sum(plan.search)
@@ -132,7 +134,9 @@ def test_unknown_command_is_refused_with_the_known_ones(argv: list[str], capsys:
     ("value", "expected"),
     [("rival=python", "unknown product 'rival'"), ("chainlit=nowhere/python", "is not a program")],
 )
-def test_peer_that_cannot_be_run_is_refused(value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_peer_option_with_an_unknown_product_or_a_missing_program_is_refused(
+    value: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         relay.parse_arguments(["--peer", value])
     assert expected in capsys.readouterr().err
@@ -147,6 +151,6 @@ def test_compared_product_that_does_not_start_ends_the_benchmark_before_it_measu
         relay.main(["--peer", f"chainlit={sys.executable}"])
 
 
-def test_several_peers_can_be_selected() -> None:
+def test_peer_option_can_be_given_for_several_products() -> None:
     options = relay.parse_arguments(["--peer", f"chainlit={sys.executable}", "--peer", f"open-webui={sys.executable}"])
     assert options.peer == [("chainlit", sys.executable), ("open-webui", sys.executable)]

@@ -13,7 +13,7 @@ from bench.product import count_commits
 pytestmark = pytest.mark.drill
 
 
-def test_commit_counter_counts_write_transactions(tmp_path: Path) -> None:
+def test_commit_counter_counts_transactions_that_write_and_no_others(tmp_path: Path) -> None:
     path = tmp_path / "some.sqlite3"
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA journal_mode=WAL")

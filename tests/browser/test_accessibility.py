@@ -185,7 +185,7 @@ def test_axe_finds_no_error_in_any_state_of_the_conversation_page(tab: Page, ser
     assert not found, "\n".join(found)
 
 
-def test_boxes_that_scroll_have_a_role_for_their_name(tab: Page, server: LiveServer) -> None:
+def test_scrollable_boxes_have_an_aria_role_and_an_accessible_name(tab: Page, server: LiveServer) -> None:
     # Browsers may ignore the name of a box without a role, and axe does not report this.
     tab.goto(server.url + RICH)
     open_folds(tab)
@@ -260,7 +260,9 @@ def test_focus_returns_to_the_button_that_opened_a_dialog(tab: Page, server: Liv
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
 
 
-def test_tab_key_reaches_the_messages_in_two_steps_and_a_list_is_one_step(tab: Page, server: LiveServer) -> None:
+def test_two_tab_presses_and_enter_reach_the_messages_and_each_list_is_one_tab_stop(
+    tab: Page, server: LiveServer
+) -> None:
     tab.goto(server.url + RICH)
     # The message box has the focus. The page begins at its body.
     tab.evaluate("document.body.tabIndex = -1, document.body.focus()")

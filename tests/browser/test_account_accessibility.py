@@ -74,7 +74,7 @@ def code_of(secret: str) -> str:
     return code
 
 
-def test_axe_finds_no_error_on_pages_for_visitors_without_a_password(
+def test_axe_finds_no_error_on_sign_up_password_reset_and_mail_confirmation_pages(
     tab: Page, server: LiveServer, reset_key: str
 ) -> None:
     found = visit(tab, server, "signup/", "Sign-up is closed")

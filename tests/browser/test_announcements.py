@@ -31,7 +31,7 @@ def announcements(page: Page) -> list[str]:
     return told
 
 
-def test_screen_reader_gets_the_answer_by_sentences_with_names_for_code_and_graph(page: Page) -> None:
+def test_answer_is_announced_to_screen_readers_in_sentences_with_descriptions_of_code_and_graph(page: Page) -> None:
     page.evaluate(RECORD)
     ask_and_wait(page, "Plot a sine wave")
     expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
@@ -79,7 +79,7 @@ def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: P
     expect(page.locator(SPOKEN)).to_have_count(0)
 
 
-def test_nothing_is_announced_while_the_tab_is_in_the_background(page: Page) -> None:
+def test_nothing_is_announced_to_screen_readers_while_the_tab_is_in_the_background(page: Page) -> None:
     page.evaluate(RECORD)
     answer = ask(page, "Plot a sine wave")
     expect(answer).to_have_attribute("data-status", "running")
@@ -177,7 +177,7 @@ def test_notifications_can_be_turned_on_in_the_settings_of_the_account(page: Pag
     page.wait_for_function("() => shown.length === 1")
 
 
-def test_hidden_tab_stays_connected_if_its_script_comes_after_the_socket(page: Page) -> None:
+def test_hidden_tab_stays_connected_even_if_its_background_script_loads_late(page: Page) -> None:
     held: list[Route] = []
     page.route("**/background*.js", lambda route: held.append(route))
     change_settings(page, title="Late")

@@ -108,7 +108,7 @@ def test_markdown_and_code_are_copied_as_they_were_written(page: Page, url: str)
     assert clipboard(page) == QUESTION_TEXT
 
 
-def test_code_has_its_header_above_it_and_colors_in_both_themes(page: Page, url: str) -> None:
+def test_code_block_has_a_header_above_the_code_and_different_colors_in_both_themes(page: Page, url: str) -> None:
     page.goto(url)
     block = page.locator(f"{ANSWER} .code-block")
     block.scroll_into_view_if_needed()
@@ -144,7 +144,7 @@ def test_answer_fits_a_phone_and_is_accessible(phone: Page) -> None:
     assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == []
 
 
-def test_whole_conversation_is_printed(page: Page, url: str) -> None:
+def test_printed_page_has_the_whole_conversation_and_not_only_the_visible_part(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 300})
     page.goto(url)
     page.emulate_media(media="print")
@@ -171,7 +171,7 @@ def test_line_above_code_says_how_long_it_ran_and_opened_code_stays_open(page: P
     expect(answer.locator("details .highlight")).to_be_visible()
 
 
-def test_thought_has_a_timer_can_be_read_while_it_is_written_and_stays_open(page: Page) -> None:
+def test_thought_shows_a_timer_and_stays_open_if_it_was_opened_while_being_written(page: Page) -> None:
     change_settings(page, model="scenario-thought-and-graph-300")
     answer = ask(page, "Think")
     fold = answer.locator('details[data-part-kind="thought"]')

@@ -74,7 +74,7 @@ def test_code_is_shown_and_runs_when_it_is_approved(page: Page, server: LiveServ
 
 
 @pytest.mark.drill
-def test_waiting_answer_can_be_stopped(page: Page) -> None:
+def test_answer_that_waits_for_approval_can_be_stopped(page: Page) -> None:
     answer = ask_for_code(page)
     page.fill(BOX, "Another question")
     page.press(BOX, "Enter")
@@ -85,7 +85,9 @@ def test_waiting_answer_can_be_stopped(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserContext, server: LiveServer) -> None:
+def test_approval_decision_in_one_tab_is_shown_in_all_tabs(
+    page: Page, context: BrowserContext, server: LiveServer
+) -> None:
     ask_for_code(page, "function-code-2")
     second = context.new_page()
     second.goto(page.url)
@@ -111,7 +113,7 @@ def test_decision_in_one_tab_is_shown_in_all_tabs(page: Page, context: BrowserCo
 
 
 @pytest.mark.drill
-def test_draft_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
+def test_edited_code_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
     page: Page, context: BrowserContext, server: LiveServer, watch: Watch
 ) -> None:
     watch.expect_lost_server()
@@ -139,7 +141,7 @@ def test_draft_is_kept_when_the_page_is_reloaded_or_the_connection_breaks(
 
 
 @pytest.mark.drill
-def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, server: LiveServer) -> None:
+def test_decision_made_right_after_a_reload_is_sent_once_the_page_is_connected(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
 
     def connect_late(socket: WebSocketRoute) -> None:
@@ -156,7 +158,7 @@ def test_decision_right_after_a_reload_waits_for_the_connection(page: Page, serv
 
 
 @pytest.mark.drill
-def test_keyboard_can_edit_run_and_leave_the_editor(page: Page, server: LiveServer) -> None:
+def test_code_can_be_edited_and_run_and_its_editor_left_by_keyboard(page: Page, server: LiveServer) -> None:
     answer = ask_for_code(page)
     page.locator(EDIT).press("Enter")
     expect(page.locator(EDITOR)).to_be_focused()

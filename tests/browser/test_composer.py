@@ -60,7 +60,7 @@ def test_page_does_not_scroll_if_the_reader_has_scrolled_up(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_draft_is_shared_by_tabs_and_kept_when_an_example_is_sent(page: Page) -> None:
+def test_draft_is_shared_by_tabs_and_not_lost_when_an_example_question_is_sent(page: Page) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     # An empty box takes what another tab writes, even while it has the focus.
@@ -114,7 +114,7 @@ def test_message_that_is_sent_during_an_answer_waits_until_the_answer_ends(page:
 
 
 @pytest.mark.drill
-def test_stop_right_after_a_reload_waits_for_the_connection(page: Page) -> None:
+def test_stop_pressed_right_after_a_reload_is_sent_once_the_page_is_connected(page: Page) -> None:
     note = page.locator("#composer-note")
     change_settings(page, model="scenario-stall")
     answer = ask(page, "go")
@@ -186,7 +186,7 @@ def test_shortcuts_are_listed(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_hint_about_keys_is_shown_whole_or_not_at_all(page: Page) -> None:
+def test_hint_about_keys_is_hidden_if_the_composer_is_too_narrow_for_all_of_it(page: Page) -> None:
     hint = page.locator("#keys")
     expect(hint).to_be_visible()
     assert hint.evaluate("hint => hint.scrollWidth <= hint.clientWidth")

@@ -51,7 +51,9 @@ def headings(page: Page) -> Locator:
     return page.locator("#conversations li.heading:visible")
 
 
-def test_conversation_moves_to_its_day_and_stays_in_view(tab: Page, server: LiveServer) -> None:
+def test_conversation_moves_to_the_heading_today_after_a_new_message_and_stays_in_view(
+    tab: Page, server: LiveServer
+) -> None:
     tab.goto(f"{server.url}/c/{OLD_ID}/")
     expect(headings(tab)).to_have_text(["Open now", "Today", "Yesterday"])
     entry = tab.locator("#conversations [aria-current]")

@@ -106,7 +106,7 @@ def test_ellipsis_row_stays_last_when_a_table_is_sorted_by_its_index(displays: P
 
 
 @pytest.mark.drill
-def test_all_rows_are_shown_on_demand_and_sorting_applies_to_all(displays: Page) -> None:
+def test_button_shows_all_rows_of_a_long_table_and_sorting_applies_to_all_rows(displays: Page) -> None:
     shown = display(displays, "long")
     rows = shown.locator("tbody tr:visible")
     expect(rows).to_have_count(20)
@@ -124,7 +124,7 @@ def test_all_rows_are_shown_on_demand_and_sorting_applies_to_all(displays: Page)
 
 
 @pytest.mark.drill
-def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None:
+def test_downloaded_csv_has_all_rows_and_escapes_formulas(displays: Page, tmp_path: Path) -> None:
     with displays.expect_download() as download:
         display(displays, "small").get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "table.csv"
@@ -143,7 +143,7 @@ def test_csv_has_all_rows_and_no_formula(displays: Page, tmp_path: Path) -> None
 
 
 @pytest.mark.drill
-def test_csv_repeats_spanning_headers_and_leaves_out_types(displays: Page) -> None:
+def test_copied_csv_repeats_spanning_headers_and_omits_the_row_of_column_types(displays: Page) -> None:
     displays.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = display(displays, "multi_index")
     shown.get_by_role("button", name="Copy CSV").click()
@@ -168,7 +168,7 @@ REPLACE_ANSWER = """async () => {
 
 
 @pytest.mark.drill
-def test_update_of_a_sorted_table_shows_the_same_as_a_reload(displays: Page) -> None:
+def test_sorted_table_returns_to_its_original_order_when_the_answer_is_updated(displays: Page) -> None:
     before = articles(displays)
     shown = display(displays, "long")
     header = shown.get_by_role("columnheader", name="column 1")
@@ -190,7 +190,7 @@ ROWS = st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size
 
 
 @pytest.mark.drill
-def test_text_of_any_cell_is_unchanged_in_csv_and_begins_no_formula(displays: Page) -> None:
+def test_csv_keeps_the_text_of_any_cell_and_no_cell_begins_a_formula(displays: Page) -> None:
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(ROWS)
     def check(rows: list[list[str]]) -> None:
@@ -236,7 +236,7 @@ def test_numbers_sort_by_value_and_missing_values_come_last(displays: Page) -> N
 
 
 @pytest.mark.drill
-def test_table_in_a_text_can_be_sorted_and_saved_and_equals_the_reloaded_one(page: Page, tmp_path: Path) -> None:
+def test_markdown_table_can_be_sorted_and_saved_as_csv_and_is_equal_after_a_reload(page: Page, tmp_path: Path) -> None:
     text = "Describe this table\n\n| name | share | f |\n|---|--:|---|\n| b | 10 | $P(A|B)$ |\n| a | 9 | `x|y` |\n"
     text += "| =c | – | so $\\frac{1}{2}$ |\n"
     ask_and_wait(page, text)
@@ -260,7 +260,7 @@ def test_table_in_a_text_can_be_sorted_and_saved_and_equals_the_reloaded_one(pag
 
 @pytest.mark.drill
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
+def test_axe_finds_no_error_in_rich_outputs(displays: Page, color_scheme: str) -> None:
     displays.emulate_media(color_scheme=color_scheme)  # type: ignore[arg-type]
     for details in displays.locator(f"{ANSWER} .display details:not([open])").all():
         details.locator("summary").click()
@@ -269,7 +269,7 @@ def test_displays_are_accessible(displays: Page, color_scheme: str) -> None:
 
 
 @pytest.mark.drill
-def test_only_a_wide_table_scrolls_and_in_its_own_box_on_a_phone(displays: Page) -> None:
+def test_wide_table_scrolls_inside_its_box_on_a_phone_and_the_page_does_not_scroll_sideways(displays: Page) -> None:
     displays.set_viewport_size({"width": 360, "height": 740})
     assert displays.evaluate("document.documentElement.scrollWidth") == 360
     shown = display(displays, "wide")
@@ -326,7 +326,7 @@ def test_exported_page_shows_displays_without_scripts_and_network(
     reader.close()
 
 
-def test_hostile_bundles_run_nothing_and_load_nothing(page: Page, server: LiveServer) -> None:
+def test_hostile_rich_outputs_run_no_script_and_load_nothing_from_other_servers(page: Page, server: LiveServer) -> None:
     values = {"conversation_id": HOSTILE_CONVERSATION_ID, "bundles": "HOSTILE_BUNDLES"}
     run_in_shell(server, CREATE_DISPLAYS.format(**values))
     dialogs: list[str] = []

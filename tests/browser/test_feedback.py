@@ -60,7 +60,7 @@ def test_rating_is_saved_shown_in_every_tab_and_removed_again(page: Page, contex
     assert articles(page) == articles(second)
 
 
-def test_rejected_reason_shows_a_message_and_keeps_the_input(page: Page) -> None:
+def test_too_long_reason_of_a_rating_is_rejected_with_a_message_and_kept_in_the_dialog(page: Page) -> None:
     change_settings(page, model="scenario-text")
     answer = ask_and_wait(page, "Hello")
     rating_button(answer, "Bad answer").click()
@@ -81,7 +81,7 @@ def choose(page: Page, entry: Locator, name: str) -> None:
     page.locator("#entry-menu").get_by_role("button", name=name, exact=True).click()
 
 
-def test_menu_works_by_keyboard_and_opens_the_dialog(page: Page) -> None:
+def test_conversation_menu_works_by_keyboard_and_opens_the_rename_dialog(page: Page) -> None:
     change_settings(page, title="To be renamed")
     page.reload()
     entry = page.locator("#conversations li").filter(has_text="To be renamed")

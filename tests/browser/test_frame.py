@@ -32,7 +32,7 @@ DROP = """([name, text]) => {
 """Drops a file beside the field. Items of a `DataTransfer` that a script made are files, too."""
 
 
-def test_palette_and_search_work_on_every_page(page: Page, server: LiveServer) -> None:
+def test_command_palette_and_search_work_on_a_page_without_a_conversation(page: Page, server: LiveServer) -> None:
     run_in_shell(server, CREATE)
     page.goto(f"{server.url}/projects/")
     page.keyboard.press("Control+k")
@@ -81,7 +81,7 @@ def test_menu_of_a_conversation_works_on_every_page(page: Page, server: LiveServ
     page.wait_for_url(re.compile("/accounts/login/"))
 
 
-def test_typed_text_is_kept_when_the_login_ends(page: Page, server: LiveServer) -> None:
+def test_form_text_is_kept_when_the_login_ends_and_sent_after_a_new_login(page: Page, server: LiveServer) -> None:
     page.goto(f"{server.url}/projects/")
     page.fill("#main input[name=name]", "Kept")
     page.context.clear_cookies()

@@ -33,7 +33,7 @@ LIGHT = 200
 """Minimum value of each color channel of a light background, on which black text is readable."""
 
 
-def test_graph_is_shown_large_with_its_code_and_can_be_changed(page: Page) -> None:
+def test_graph_opens_in_a_large_view_with_its_code_and_its_change_button_fills_the_message_box(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer = ask_and_wait(page, TWO_GRAPHS)
     live = articles(page)

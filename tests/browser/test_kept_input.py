@@ -44,7 +44,7 @@ def sign_in_here(page: Page) -> None:
     page.wait_for_selector("form#composer")
 
 
-def test_page_refuses_a_text_above_the_limit_and_keeps_it_in_the_box(page: Page) -> None:
+def test_page_refuses_a_message_above_the_size_limit_and_keeps_the_text_in_the_box(page: Page) -> None:
     text = "ä" * 1_100_000
     page.fill(BOX, text)
     page.press(BOX, "Enter")
@@ -126,7 +126,7 @@ def test_waiting_message_of_a_closed_tab_is_sent_when_the_answer_before_it_has_e
     expect(tab.locator("#queued")).to_be_hidden()
 
 
-def test_waiting_message_is_not_sent_after_another_version(page: Page) -> None:
+def test_waiting_message_is_not_sent_if_the_user_switches_to_another_version_of_the_answer(page: Page) -> None:
     ask_and_wait(page, "First 50 primes")
     change_settings(page, model="scenario-stall")
     page.locator(ANSWER).hover()
@@ -145,7 +145,7 @@ def test_waiting_message_is_not_sent_after_another_version(page: Page) -> None:
     expect(page.locator(QUESTION)).to_have_count(1)
 
 
-def test_dialog_of_settings_sends_only_what_was_changed_in_it(page: Page) -> None:
+def test_dialog_of_settings_does_not_overwrite_a_setting_that_was_changed_elsewhere(page: Page) -> None:
     page.click('button[data-action="settings"]')
     change_settings(page, approval="ask")
     page.fill("#system-instruction", "Be brief.")

@@ -157,7 +157,7 @@ def test_no_page_of_the_admin_in_another_language_has_an_english_word(
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
-def test_times_are_in_the_zone_of_the_reader(browser: Browser, server: LiveServer) -> None:
+def test_times_are_shown_in_the_time_zone_of_the_readers_browser(browser: Browser, server: LiveServer) -> None:
     with window(browser, server, "reader-zone", "de-DE", "Asia/Kolkata") as page:
         answer = ask_and_wait(page, "Zeichne eine Sinuskurve")
         time = answer.locator(".about summary time")

@@ -86,7 +86,7 @@ def test_all_tabs_show_which_answers_run_and_which_were_read(page: Page, context
     expect(state(other, asking)).to_have_count(0)
 
 
-def test_page_requests_the_states_of_the_list_only_while_an_answer_is_written(
+def test_page_polls_the_states_of_listed_conversations_only_while_an_answer_is_written(
     page: Page, asking: str, server: LiveServer
 ) -> None:
     asked: list[str] = []

@@ -100,7 +100,7 @@ def test_page_opens_at_the_end_and_earlier_messages_are_loaded_without_moving_th
     assert numbers == list(range(200))
 
 
-def test_fold_that_the_reader_opened_is_open_when_its_message_is_loaded_again(
+def test_thought_that_the_reader_opened_is_open_when_its_message_is_loaded_again(
     page: Page, conversation_url: str
 ) -> None:
     thoughts = page.locator('details[data-part-kind="thought"]')
@@ -112,7 +112,7 @@ def test_fold_that_the_reader_opened_is_open_when_its_message_is_loaded_again(
         thoughts.evaluate("fold => { fold.open = true; }")
 
 
-def test_link_to_an_old_message_leads_to_it_and_back_to_the_latest(
+def test_search_result_opens_an_old_message_and_a_button_leads_back_to_the_latest(
     page: Page, conversation_url: str, server: LiveServer
 ) -> None:
     page.fill("#search-box", "needle haystack")
@@ -180,7 +180,7 @@ def test_answer_is_streamed_while_earlier_messages_are_loaded(page: Page, conver
     assert articles(page).endswith(live)
 
 
-def test_reader_at_the_end_stays_there_over_a_lost_connection(
+def test_page_that_was_scrolled_to_the_end_is_at_the_end_after_a_lost_connection(
     page: Page, conversation_url: str, server: LiveServer
 ) -> None:
     sockets: list[WebSocketRoute] = []

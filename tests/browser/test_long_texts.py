@@ -121,7 +121,7 @@ def open_page(page: Page, url: str, shown: Shown, name: str) -> None:
         ("code", "The program:", "It has many functions."),
     ],
 )
-def test_huge_answer_is_read_soon_and_scrolled_without_long_tasks(
+def test_huge_answer_opens_soon_and_scrolls_without_long_tasks_in_the_browser(
     observed_page: Page, devtools: CDPSession, fast_server: LiveServer, shown: Shown, name: str, first: str, last: str
 ) -> None:
     page = observed_page
@@ -148,7 +148,7 @@ def text_of(page: Page, text: str) -> Locator:
     return page.locator(ANSWER).get_by_text(text).first
 
 
-def test_search_leads_into_a_huge_answer(
+def test_search_result_opens_a_huge_answer_at_the_matching_text(
     observed_page: Page, devtools: CDPSession, fast_server: LiveServer, shown: Shown
 ) -> None:
     [[pk]] = fast_server.rows("SELECT m.id FROM chat_message m WHERE m.text LIKE '%quokka%'")

@@ -63,7 +63,7 @@ def test_failing_code_is_shown_with_its_outcome(page: Page) -> None:
     expect(result).to_contain_text("42")
 
 
-def test_reloaded_and_additional_tabs_end_with_the_same_page(
+def test_reloaded_and_additional_tabs_show_the_same_page_when_the_answer_is_done(
     page: Page, context: BrowserContext, server: LiveServer
 ) -> None:
     answer = ask(page, "Plot a sine wave")

@@ -40,7 +40,7 @@ The row below the text that grows moves down, and nothing else does.
 """
 
 
-def test_only_the_row_below_an_answer_moves_while_it_grows(page: Page) -> None:
+def test_nothing_above_the_growing_end_of_an_answer_moves(page: Page) -> None:
     ask_and_wait(page, "First 50 primes")
     page.evaluate(OBSERVE)
     answer = ask_and_wait(page, PLOT)
@@ -50,7 +50,7 @@ def test_only_the_row_below_an_answer_moves_while_it_grows(page: Page) -> None:
     assert page.evaluate("window.shifts") == []
 
 
-def test_code_opens_below_its_line(page: Page) -> None:
+def test_opening_folded_code_does_not_move_its_summary_line(page: Page) -> None:
     answer = ask_and_wait(page, PLOT)
     summary = answer.locator('[data-part-kind="executable_code"] > summary')
     summary.scroll_into_view_if_needed()

@@ -40,7 +40,7 @@ print(answer.conversation_id)
 """
 
 
-def test_line_below_an_answer_counts_the_numbers_with_a_source_live_and_after_a_reload(page: Page) -> None:
+def test_line_below_an_answer_says_how_many_numbers_have_a_source_live_and_after_a_reload(page: Page) -> None:
     change_settings(page, model="scenario-code")
     ask_and_wait(page, "Please compute")
     line = page.locator(f"{ANSWER} .numbers")

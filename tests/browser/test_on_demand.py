@@ -19,7 +19,7 @@ def loaded_modules(page: Page) -> set[str]:
     return {path.rpartition("/")[2].split(".")[0] for path in page.evaluate(LOADED)}
 
 
-def test_empty_page_loads_only_the_scripts_that_its_html_names(page: Page) -> None:
+def test_empty_page_loads_only_the_scripts_that_are_listed_in_its_html(page: Page) -> None:
     requested: list[str] = []
     page.on("request", lambda one: requested.append(one.url) if one.resource_type == "script" else None)
     page.reload()

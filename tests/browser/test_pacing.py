@@ -84,7 +84,7 @@ def scripts(browser: Browser, server: LiveServer, signed_in: StorageState) -> It
     window.close()
 
 
-def test_growth_of_one_text_is_merged_while_it_waits(scripts: Page) -> None:
+def test_waiting_frames_that_extend_the_same_text_are_merged(scripts: Page) -> None:
     growth = [closed("<p>b</p>") + tail("c"), tail("c\nd"), closed("<p>c</p>") + closed("<p>d</p>") + tail("")]
     # The growth waits until the first change is painted, and for a pause that depends on its cost of 20 ms.
     shown = run(scripts, tail("a"), *growth, "wait")
@@ -92,7 +92,7 @@ def test_growth_of_one_text_is_merged_while_it_waits(scripts: Page) -> None:
     assert shown[1]["html"] == closed("<p>b</p>") + closed("<p>c</p>") + closed("<p>d</p>") + tail("")
 
 
-def test_any_other_frame_is_shown_at_once_with_the_waiting_frames_before_it(scripts: Page) -> None:
+def test_frame_that_cannot_be_merged_is_shown_at_once_after_the_waiting_frames(scripts: Page) -> None:
     other_frames = [
         partial("message-1-parts", "beforeend", "<div>new part</div>"),
         tail("of another part", "part-2") + partial("part-2", "delete", ""),
@@ -105,12 +105,12 @@ def test_any_other_frame_is_shown_at_once_with_the_waiting_frames_before_it(scri
         assert [step["seqs"] for step in shown] == [[0], [1, 2]]
 
 
-def test_growth_of_two_parts_is_not_merged(scripts: Page) -> None:
+def test_waiting_frames_that_extend_different_parts_are_not_merged(scripts: Page) -> None:
     shown = run(scripts, tail("a"), tail("ab"), tail("x", "part-2"), "flush")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("x", "part-2")]
 
 
-def test_flush_shows_the_waiting_frames_once(scripts: Page) -> None:
+def test_flush_shows_waiting_frames_exactly_once(scripts: Page) -> None:
     shown = run(scripts, tail("a"), tail("ab"), "flush", "flush", tail("abc"), "wait")
     assert [step["html"] for step in shown] == [tail("a"), tail("ab"), tail("abc")]
 

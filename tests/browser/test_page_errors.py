@@ -41,7 +41,7 @@ def errors_of_failing_image(page: Page, watch: Watch, reason: str) -> list[str]:
     return watch.take_errors()
 
 
-def test_only_connection_errors_are_ignored_while_the_server_is_lost(
+def test_only_connection_errors_are_ignored_while_a_test_expects_a_lost_server(
     browser: Browser, pages: Watch, watch: Watch
 ) -> None:
     watch.expect("icon.svg")
@@ -57,7 +57,7 @@ def test_only_connection_errors_are_ignored_while_the_server_is_lost(
     page.close()
 
 
-def test_window_that_a_test_left_open_is_closed_and_that_of_a_module_is_not(browser: Browser) -> None:
+def test_window_that_a_test_left_open_is_closed_but_a_window_of_a_module_fixture_stays_open(browser: Browser) -> None:
     watch = Watch()
     browser.on("context", watch.add)
     of_module, of_test = browser.new_context(), browser.new_context()

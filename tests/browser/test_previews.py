@@ -79,7 +79,7 @@ def test_attached_table_has_a_preview_of_one_line_with_questions_that_can_be_sen
     expect(page.locator(BOX)).to_have_value("My thought")
 
 
-def test_controls_change_how_a_table_is_read(page: Page) -> None:
+def test_controls_of_a_preview_change_the_encoding_of_the_table_and_can_be_reset(page: Page) -> None:
     attach(page, "prodazhi.csv", "Город;Продажи\nКазань;500\nОмск;509\n".encode("cp1251"))
     card = page.locator(CARD)
     card.locator(SUMMARY).click()

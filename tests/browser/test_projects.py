@@ -39,7 +39,7 @@ def open_move_dialog(page: Page) -> None:
     expect(page.locator("#move")).to_be_visible()
 
 
-def test_conversation_can_be_moved_by_its_menu(page: Page, server: LiveServer) -> None:
+def test_conversation_can_be_moved_into_and_out_of_a_project_by_its_menu(page: Page, server: LiveServer) -> None:
     ask_and_wait(page, "Tell me about cranes")
     open_move_dialog(page)
     dialog = page.locator("#move")

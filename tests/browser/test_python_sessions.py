@@ -70,7 +70,7 @@ def run_own_code(page: Page, code: str) -> Locator:
 
 
 @pytest.mark.parametrize("model", [GEMINI, pytest.param(OPENAI, marks=pytest.mark.drill)])
-def test_table_that_one_turn_loads_is_plotted_by_a_later_one(page: Page, model: str) -> None:
+def test_table_that_code_of_one_turn_loads_can_be_plotted_in_a_later_turn(page: Page, model: str) -> None:
     use_session(page, model)
     page.set_input_files("#file", {"name": "sales.csv", "mimeType": "text/csv", "buffer": CSV})
     expect(page.locator("#files li:not([aria-busy])")).to_have_count(1)
@@ -140,7 +140,7 @@ def test_open_panel_shows_that_the_kernel_died_between_cells(page: Page) -> None
 
 
 @pytest.mark.drill
-def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
+def test_files_that_code_wrote_can_be_downloaded_and_kept_as_attachments(page: Page) -> None:
     answer = run_own_code(page, "open('out.csv', 'w').write('a,b')\nopen('other.csv', 'w').close()")
     files = answer.locator(".written li")
     expect(files).to_have_count(2)
@@ -172,7 +172,7 @@ def test_files_that_code_wrote_are_downloaded_and_kept(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_own_code_is_shown_as_code_and_can_be_edited(page: Page) -> None:
+def test_code_that_a_person_ran_is_shown_as_code_and_can_be_edited(page: Page) -> None:
     run_own_code(page, "tick = '```'\nprint(tick)")
     question = page.locator('article[data-role="user"]')
     expect(question.locator(".own-code")).to_contain_text("Your code")
@@ -196,7 +196,7 @@ def test_session_can_be_interrupted_and_restarted(page: Page) -> None:
     expect(run_own_code(page, "'kept' in globals()").locator(OUTPUT)).to_contain_text("False")
 
 
-def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> None:
+def test_session_panel_and_the_line_above_the_composer_explain_the_session_state(page: Page) -> None:
     use_session(page)
     for number in range(3):
         ask_and_wait(page, f"x = {number}\nfor n in range(60): print(n)")
@@ -229,7 +229,7 @@ def test_panel_and_message_line_explain_the_state_of_the_session(page: Page) -> 
 
 
 @pytest.mark.drill
-def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -> None:
+def test_panel_on_a_phone_closes_to_show_an_output_in_the_conversation(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     answer = run_own_code(page, "print('a line')")
     page.get_by_role("button", name="Show in the conversation").click()
@@ -238,7 +238,7 @@ def test_output_is_shown_in_the_conversation_that_the_panel_covers(page: Page) -
 
 
 @pytest.mark.drill
-def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
+def test_code_that_a_person_sends_again_after_a_lost_response_runs_only_once(page: Page) -> None:
     run_own_code(page, "n = 0")
 
     def lose_reply(route: Route) -> None:
@@ -257,7 +257,7 @@ def test_own_code_runs_only_once_if_the_response_was_lost(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_block_is_run_again_with_a_verdict(page: Page) -> None:
+def test_button_runs_a_block_of_code_again_and_shows_the_verdict(page: Page) -> None:
     run_own_code(page, "n = 0")
     answer = run_own_code(page, "n += 1\nprint('n is', n)")
     answer.locator("summary").first.click()
@@ -270,7 +270,7 @@ def test_block_is_run_again_with_a_verdict(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_panel_offers_code_of_the_shown_version_if_another_version_made_the_variables(page: Page) -> None:
+def test_page_offers_to_run_the_shown_versions_code_if_another_version_made_the_variables(page: Page) -> None:
     use_session(page)
     line = page.locator("#session-line")
     ask_and_wait(page, "kind = 'first'\nprint(kind)")
@@ -292,7 +292,7 @@ def test_panel_offers_code_of_the_shown_version_if_another_version_made_the_vari
 
 
 @pytest.mark.drill
-def test_code_of_a_pinned_conversation_is_set_to_run_each_night_by_mouse_and_by_keyboard(page: Page) -> None:
+def test_nightly_runs_of_a_pinned_conversation_can_be_turned_on_by_mouse_and_off_by_keyboard(page: Page) -> None:
     use_session(page)
     ask_and_wait(page, "one = 1")
     panel = open_panel(page)

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.drill
 SELECT_DEMO = "SELECT id FROM chat_user WHERE username = 'demo'"
 
 
-def test_second_export_is_refused_on_the_page(page: Page, server: LiveServer, watch: Watch) -> None:
+def test_second_export_at_the_same_time_is_refused_in_place_and_the_draft_is_kept(
+    page: Page, server: LiveServer, watch: Watch
+) -> None:
     watch.expect("status of 409")
     page.fill(BOX, "a draft")
     url = page.url

@@ -89,7 +89,7 @@ def press_shortcut(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
-def test_reviewer_copies_code(reviewer: Page, server: LiveServer) -> None:
+def test_reviewer_can_copy_code_with_a_button(reviewer: Page, server: LiveServer) -> None:
     reviewer.context.grant_permissions(["clipboard-read", "clipboard-write"])
     reviewer.goto(server.url + QUEUE)
     reviewer.locator(f"{ENTRIES} th a").first.click()

@@ -63,7 +63,7 @@ def _many_conversations(server: LiveServer) -> Iterator[None]:
     run_in_shell(server, DELETE_CONVERSATIONS)
 
 
-def test_search_updates_while_typing_and_keys_select_a_result(page: Page) -> None:
+def test_search_results_update_while_typing_and_arrow_keys_select_a_result(page: Page) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("/")
     expect(page.locator(BOX)).to_be_focused()
@@ -159,7 +159,7 @@ def test_slash_key_focuses_the_search_box_unless_a_text_field_has_the_focus(page
     expect(page.locator("#announcer")).to_contain_text("Nothing was found")
 
 
-def test_commands_are_found_by_their_words_and_enter_opens_the_first(page: Page) -> None:
+def test_command_palette_finds_commands_and_conversations_by_their_words(page: Page) -> None:
     found = page.locator("#command-list :is(a, button)")
     page.keyboard.press("Control+k")
     expect(page.locator("#commands input")).to_be_focused()

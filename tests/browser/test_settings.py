@@ -13,7 +13,7 @@ DIALOG = "dialog#conversation-settings"
 
 
 @pytest.mark.drill
-def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
+def test_code_execution_that_is_turned_off_for_one_message_is_on_for_the_next(page: Page) -> None:
     change_settings(page, model="scenario-text", code_execution="on")
     page.reload()
     page.select_option(CODE, "once-off")
@@ -27,7 +27,7 @@ def test_code_execution_for_one_message_applies_only_to_it(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
+def test_answer_now_button_requests_an_answer_without_tools(page: Page) -> None:
     change_settings(page, model="scenario-too-many-tool-calls", code_execution="on")
     ask_and_wait(page, "Sum it up")
     page.click("text=Answer now, without running code")
@@ -38,7 +38,7 @@ def test_answer_now_button_requests_an_answer_without_code(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_select_saves_its_choice_and_reverts_a_rejected_one(page: Page) -> None:
+def test_model_select_saves_the_choice_and_returns_to_the_old_one_if_it_is_rejected(page: Page) -> None:
     name = page.locator(f"{MODEL} option:not([value=''])").first.get_attribute("value") or ""
     assert name
     page.select_option(MODEL, name)
@@ -93,7 +93,7 @@ def test_dialog_saves_all_settings_and_keeps_the_input_if_rejected(page: Page) -
 
 
 @pytest.mark.drill
-def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -> None:
+def test_settings_dialog_discards_changes_on_cancel_and_keeps_them_on_escape(page: Page) -> None:
     page.click('button[data-action="settings"]')
     page.fill("#system-instruction", "Half a thought")
     page.keyboard.press("Escape")
@@ -106,7 +106,7 @@ def test_cancel_restores_saved_settings_and_escape_keeps_the_input(page: Page) -
 
 
 @pytest.mark.drill
-def test_private_data_setting_has_a_sign_and_needs_a_confirmation_to_be_turned_off(page: Page) -> None:
+def test_private_data_setting_is_shown_in_the_header_and_turning_it_off_asks_for_confirmation(page: Page) -> None:
     sign, dialog = page.locator("#conversation-project .private"), page.locator(DIALOG)
 
     def choose(value: str) -> None:
@@ -129,7 +129,7 @@ def test_private_data_setting_has_a_sign_and_needs_a_confirmation_to_be_turned_o
 
 
 @pytest.mark.drill
-def test_all_controls_fit_on_a_phone(page: Page) -> None:
+def test_composer_controls_fit_the_width_of_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     change_settings(page, model="scenario-text")
     page.reload()
@@ -146,7 +146,7 @@ def test_all_controls_fit_on_a_phone(page: Page) -> None:
 
 
 @pytest.mark.drill
-def test_dialog_closes_only_by_a_click_that_began_and_ended_beside_it(page: Page) -> None:
+def test_dialog_closes_only_if_a_click_both_begins_and_ends_outside_it(page: Page) -> None:
     page.click('button[data-action="settings"]')
     dialog = page.locator(DIALOG)
     expect(dialog).to_be_visible()

@@ -25,7 +25,9 @@ def tab(browser: Browser, reader_state: StorageState, server: LiveServer) -> Ite
     window.close()
 
 
-def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser: Browser, server: LiveServer) -> None:
+def test_owner_can_make_copy_and_revoke_a_share_link_in_the_dialog(
+    tab: Page, browser: Browser, server: LiveServer
+) -> None:
     tab.click('[data-action="share"]')
     dialog = tab.locator("#share")
     expect(dialog.locator(".shares li")).to_have_count(1)
@@ -51,7 +53,7 @@ def test_owner_makes_copies_and_revokes_a_link_in_the_dialog(tab: Page, browser:
 
 
 @pytest.mark.drill
-def test_link_is_copied_from_the_dialog_without_the_clipboard_of_https(tab: Page, server: LiveServer) -> None:
+def test_share_link_is_copied_even_if_the_browser_offers_no_clipboard_api(tab: Page, server: LiveServer) -> None:
     tab.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     tab.click('[data-action="share"]')
     button = tab.locator("#share .shares li").filter(has_text=SHARED).locator('[data-action="copy-link"]')
@@ -64,7 +66,7 @@ def test_link_is_copied_from_the_dialog_without_the_clipboard_of_https(tab: Page
 
 
 @pytest.mark.drill
-def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) -> None:
+def test_share_link_can_be_copied_from_the_list_of_all_shared_links(tab: Page, server: LiveServer) -> None:
     with tab.expect_navigation():
         choose_in_account_menu(tab, "Shared links")
     link = tab.locator(".shares li").filter(has_text=SHARED)
@@ -75,7 +77,7 @@ def test_list_of_all_links_copies_each_of_them(tab: Page, server: LiveServer) ->
 
 
 @pytest.mark.drill
-def test_empty_conversation_is_shared_and_exported_after_its_first_message(tab: Page) -> None:
+def test_conversation_can_be_shared_and_exported_only_after_its_first_message(tab: Page) -> None:
     with tab.expect_navigation():
         tab.click("text=New conversation")
     share, export = tab.locator('[data-action="share"]'), tab.locator("button[popovertarget=export-menu]")

@@ -119,7 +119,7 @@ def test_all_controls_are_large_enough_for_fingers(phone: Page, server: LiveServ
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 256), (667, 375), (844, 390)])
-def test_half_of_a_low_window_is_left_for_reading(
+def test_at_least_half_of_a_low_window_is_left_for_reading(
     browser: Browser, reader_state: StorageState, server: LiveServer, width: int, height: int
 ) -> None:
     # A page at 400 % in a window of 1280 x 1024 has 320 x 256 CSS pixels and a mouse; the other sizes are of phones.

@@ -20,7 +20,9 @@ def focused_switch_button(page: Page) -> str:
     return description
 
 
-def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Page, context: BrowserContext) -> None:
+def test_edited_message_becomes_a_new_version_and_every_tab_can_switch_versions(
+    page: Page, context: BrowserContext
+) -> None:
     change_settings(page, model="scenario-text")
     ask_and_wait(page, "The first question")
     ask_and_wait(page, "The second question")
@@ -66,7 +68,7 @@ def test_edited_message_is_a_version_that_can_be_switched_in_every_tab(page: Pag
 
 
 @pytest.mark.drill
-def test_switch_of_a_version_keeps_the_position_of_the_message_on_the_screen(page: Page) -> None:
+def test_message_keeps_its_position_on_the_screen_when_its_version_is_switched(page: Page) -> None:
     change_settings(page, model="scenario-text")
     for number in range(4):
         ask_and_wait(page, f"Question {number}")
@@ -106,7 +108,7 @@ def test_no_other_turn_can_be_started_while_an_answer_is_written(page: Page) -> 
 
 
 @pytest.mark.drill
-def test_editing_by_keyboard_keeps_files_and_restores_the_draft(page: Page, tmp_path: Path) -> None:
+def test_message_edited_by_keyboard_keeps_its_files_and_the_draft_is_restored(page: Page, tmp_path: Path) -> None:
     change_settings(page, model="scenario-text")
     pictures = []
     for number in range(2):

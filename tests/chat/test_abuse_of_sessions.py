@@ -172,7 +172,7 @@ def stormy() -> Iterator[Product]:
         yield running
 
 
-def test_hostile_programs_end_with_a_sentence_and_do_not_delay_another_person(stormy: Product) -> None:
+def test_hostile_programs_in_sessions_end_with_a_sentence_and_do_not_delay_another_person(stormy: Product) -> None:
     server = stormy.server
     assert server.process
     reader, memory = OtherPerson(server), Memory(server.process.pid)
@@ -212,7 +212,7 @@ def test_hostile_programs_end_with_a_sentence_and_do_not_delay_another_person(st
     assert "Traceback" not in server.log()
 
 
-def test_a_hundred_idle_sessions_keep_to_the_limits_and_end(calm: Product) -> None:
+def test_hundred_idle_sessions_do_not_exceed_the_kernel_limits_and_end(calm: Product) -> None:
     server = calm.server
     reader = OtherPerson(server)
     for number in range(PEOPLE):
@@ -246,7 +246,7 @@ def test_a_hundred_idle_sessions_keep_to_the_limits_and_end(calm: Product) -> No
     assert "ended after 1 minutes without use" in chats[0].run("print(1)")
 
 
-def test_keys_of_the_web_server_do_not_leak_anywhere(calm: Product) -> None:
+def test_keys_of_the_web_server_are_found_neither_by_code_nor_in_pages_exports_and_files(calm: Product) -> None:
     server = calm.server
     visitor = Visitor(server)
     chat = Chat(visitor)

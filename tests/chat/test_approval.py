@@ -122,7 +122,7 @@ def new_conversation(demo: Visitor, scenario: str = "function-code") -> str:
     return conversation_id
 
 
-def test_invalid_decisions_of_a_page_are_answered_with_a_sentence(demo: Visitor) -> None:
+def test_invalid_decision_that_a_page_sends_is_answered_with_a_sentence(demo: Visitor) -> None:
     page = Page()
     with demo.socket(new_conversation(demo)) as socket:
         assert "you may not see it" in sentence_of(socket, page, action="approve", call_id="x")
@@ -162,7 +162,7 @@ def test_waiting_answer_of_another_user_cannot_be_decided(demo: Visitor, api: Ap
 # --- processes that die ---------------------------------------------------------------------------------------------
 
 
-def test_decision_after_a_restart_continues_the_turn_and_runs_the_code_once(
+def test_approval_after_a_server_restart_continues_the_turn_and_runs_the_code_once(
     api: ApiClient, demo: Visitor, server: LiveServer
 ) -> None:
     before = len(executed(server.var_dir))
@@ -193,7 +193,9 @@ def test_code_that_ran_when_the_server_was_killed_is_not_run_again(api: ApiClien
 
 
 @pytest.mark.drill
-def test_no_kill_around_a_decision_runs_code_twice_or_leaves_a_turn_behind(api: ApiClient, server: LiveServer) -> None:
+def test_server_killed_around_a_decision_never_runs_code_twice_and_leaves_no_waiting_turn(
+    api: ApiClient, server: LiveServer
+) -> None:
     generator = random.Random(SEED)
     outcomes = []
     for number in range(KILLS):
@@ -227,7 +229,9 @@ def _decide_while_killed(api: ApiClient, turn_id: str, approval_id: str, code: s
 
 
 @pytest.mark.drill
-def test_one_of_two_decisions_in_two_processes_wins(api: ApiClient, server: LiveServer) -> None:
+def test_only_one_of_two_simultaneous_decisions_in_two_processes_is_accepted(
+    api: ApiClient, server: LiveServer
+) -> None:
     generator = random.Random(SEED)
     winners = []
     with second_process(server) as other_server, ThreadPoolExecutor(max_workers=2) as executor:

@@ -210,7 +210,7 @@ def test_page_without_scripts_says_what_was_deleted_and_offers_to_undo(browser: 
     assert browser.post(form.attributes["action"]).headers["Location"] == deleted.get_absolute_url()
 
 
-def test_script_gets_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
+def test_deletion_and_undo_by_a_script_return_only_the_changed_parts_of_the_page(browser: Client, owner: User) -> None:
     kept, deleted = make_conversation(owner, title="Kept"), make_conversation(owner, title="Gone")
     response = browser.post(f"/c/{deleted.pk}/delete/", {"open": str(kept.pk)}, headers=HTMX)
     html = response.content.decode()
@@ -225,7 +225,9 @@ def test_script_gets_the_changed_parts_of_the_page(browser: Client, owner: User)
 
 
 @pytest.mark.parametrize("status", [Turn.Status.RUNNING, Turn.Status.WAITING])
-def test_deletion_stops_the_answer(browser: Client, owner: User, status: Turn.Status) -> None:
+def test_deleting_a_conversation_stops_its_running_or_waiting_answer(
+    browser: Client, owner: User, status: Turn.Status
+) -> None:
     answer = make_model_message(make_conversation(owner), parts=[], status=status)
     browser.post(f"/c/{answer.conversation_id}/delete/")
     turn = Turn.objects.get()
@@ -233,7 +235,9 @@ def test_deletion_stops_the_answer(browser: Client, owner: User, status: Turn.St
     assert turn.stop_requested if status == Turn.Status.RUNNING else turn.status == Turn.Status.STOPPED
 
 
-def test_hidden_conversation_can_be_imported_again(browser: Client, owner: User) -> None:
+def test_deleted_conversation_can_be_imported_again_while_it_can_still_be_restored(
+    browser: Client, owner: User
+) -> None:
     conversation = make_conversation(owner, title="Moved")
     make_model_message(conversation)
     data = b"".join(export_conversation(conversation, "json", exported_at=timezone.now()).chunks)

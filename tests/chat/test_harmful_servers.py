@@ -319,7 +319,9 @@ def test_size_of_a_page_with_imported_nested_calls_is_limited(
         assert max(reader.waits_s) <= LONGEST_LIMIT_S + baseline.longest_s
 
 
-def test_server_is_ready_and_has_no_live_turn_after_all_harms(attacked: Visitor, baseline: Row) -> None:
+def test_server_is_ready_and_has_no_live_turn_after_all_attacks_of_harmful_servers(
+    attacked: Visitor, baseline: Row
+) -> None:
     server = attacked.server
     assert requests.get(f"{server.url}/readyz", timeout=60).ok
     assert not server.rows("SELECT id FROM chat_turn WHERE status IN ('queued', 'running')")

@@ -52,7 +52,7 @@ def test_page_opens_with_the_newest_messages(browser: Client, conversation: Conv
     assert '<nav id="later" aria-label="Later messages" hidden></nav>' in html
 
 
-def test_short_conversation_has_no_links(browser: Client, owner: User) -> None:
+def test_page_of_a_short_conversation_has_no_links_to_earlier_or_later_messages(browser: Client, owner: User) -> None:
     html = get(browser, make_long_conversation(owner, messages=30))
     assert shown(html) == list(range(30))
     assert "?before=" not in html
@@ -102,7 +102,7 @@ def make_version(conversation: Conversation, index: int) -> Message:
     )
 
 
-def test_number_of_versions_is_the_same_in_every_window(conversation: Conversation) -> None:
+def test_number_of_versions_of_a_message_is_the_same_in_every_window(conversation: Conversation) -> None:
     for index in (0, 50, 99):
         make_version(conversation, index)
     make_version(conversation, 50)
@@ -132,7 +132,7 @@ def test_queries_and_size_do_not_grow_with_the_conversation(browser: Client, own
     assert costs[0] == costs[1]
 
 
-def test_shown_messages_are_found_by_their_index(conversation: Conversation) -> None:
+def test_queries_for_shown_messages_use_the_database_index(conversation: Conversation) -> None:
     with CaptureQueriesContext(connection) as queries:
         path_length(conversation.pk)
         snapshot(conversation.pk, newest)

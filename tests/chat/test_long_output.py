@@ -170,7 +170,7 @@ def conversation(server: LiveServer) -> Conversation:
     return Conversation(visitor, conversation_id)
 
 
-def test_page_api_and_exports_agree_about_output_that_was_watched_to_its_end(conversation: Conversation) -> None:
+def test_page_api_and_exports_show_the_same_output_of_code_that_ran_to_its_end(conversation: Conversation) -> None:
     with conversation.tab() as tab:
         conversation.ask(tab)
         tab.wait(has_ended)
@@ -187,7 +187,7 @@ def test_page_api_and_exports_agree_about_output_that_was_stopped(conversation: 
         assert 'data-status="stopped"' in tab.page.transcript
 
 
-def test_tabs_opened_while_code_prints_show_what_the_first_tab_shows(conversation: Conversation) -> None:
+def test_tabs_opened_while_code_prints_show_the_same_as_the_first_tab(conversation: Conversation) -> None:
     with conversation.tab() as first, conversation.tab() as closed:
         conversation.ask(first)
         closed.close()

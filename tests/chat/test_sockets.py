@@ -194,7 +194,9 @@ def test_only_its_owner_can_open_the_socket_of_a_conversation(server: LiveServer
     ],
     ids=lambda message: repr(message)[:40],
 )
-def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, message: str | bytes) -> None:
+def test_invalid_socket_message_is_answered_with_a_sentence_and_the_socket_stays_open(
+    demo: Visitor, message: str | bytes
+) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         page = Page()
         socket.send(message)
@@ -220,7 +222,9 @@ def test_bad_input_gets_a_sentence_and_the_socket_stays_open(demo: Visitor, mess
         ({"action": "send", "text": "x", "model": "../secrets"}, "not the name of a model"),
     ],
 )
-def test_malformed_action_gets_a_sentence(demo: Visitor, message: dict[str, object], sentence: str) -> None:
+def test_malformed_action_on_the_socket_is_answered_with_a_sentence(
+    demo: Visitor, message: dict[str, object], sentence: str
+) -> None:
     with demo.socket(demo.new_conversation()) as socket:
         socket.send(json.dumps(message))
         read(socket, Page(), until=sentence)
@@ -237,7 +241,7 @@ def test_error_of_a_prompt_that_is_too_long_has_its_size_and_the_limit(demo: Vis
         assert page.accepted_ids == []
 
 
-def test_refusal_names_the_message_that_is_refused(demo: Visitor) -> None:
+def test_refusal_has_the_client_id_of_the_refused_message(demo: Visitor) -> None:
     def refused(socket: ClientConnection, text: str, refusal: str) -> object:
         socket.send(text)
         while refusal not in (reply := str(socket.recv(timeout=LIMIT_S))):
@@ -268,7 +272,7 @@ def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(
         assert closed.value.rcvd.code == CLOSE_TOO_FAST
 
 
-def test_only_some_messages_of_a_flood_with_client_ids_are_answered(demo: Visitor) -> None:
+def test_client_that_floods_the_socket_gets_few_refusals_and_is_disconnected(demo: Visitor) -> None:
     answers = 0
     with demo.socket(demo.new_conversation()) as socket:
         with suppress(ConnectionClosed):
@@ -296,7 +300,7 @@ def test_number_of_open_sockets_of_one_person_is_limited(server: LiveServer) -> 
             visitor.socket(conversation_id).__enter__()
 
 
-def test_sending_twice_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
+def test_message_that_is_sent_repeatedly_with_one_client_id_starts_one_turn(server: LiveServer, demo: Visitor) -> None:
     conversation_id = conversation(demo, "scenario-text")
     with demo.socket(conversation_id) as socket:
         page = Page()
@@ -373,7 +377,7 @@ def check_all_tabs_end_with_the_page_of_a_reload(server: LiveServer, demo: Visit
 @pytest.mark.parametrize(
     "name", ["code-two-rounds", "images", "markdown", pytest.param("long-30", marks=pytest.mark.drill)]
 )
-def test_early_late_and_returning_tabs_all_end_with_the_page_of_a_reload(
+def test_tabs_opened_early_late_or_again_all_end_with_the_page_of_a_reload(
     server: LiveServer, demo: Visitor, name: str
 ) -> None:
     assert "Copy</button>" in check_all_tabs_end_with_the_page_of_a_reload(server, demo, name)
@@ -417,7 +421,7 @@ def test_page_that_is_up_to_date_gets_no_snapshot(demo: Visitor) -> None:
 
 
 @pytest.mark.parametrize("size_mib", [1, pytest.param(20, marks=pytest.mark.drill)])
-def test_page_gets_a_message_of_many_mebibytes_with_links_to_left_out_groups(
+def test_page_gets_a_message_of_many_mebibytes_with_placeholders_for_parts_of_its_text(
     server: LiveServer, demo: Visitor, size_mib: int
 ) -> None:
     conversation_id = conversation(demo, "scenario-text")

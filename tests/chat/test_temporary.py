@@ -46,7 +46,7 @@ def client_of(user: User) -> Client:
     return client
 
 
-def test_temporary_conversation_is_started_and_kept_by_buttons() -> None:
+def test_temporary_conversation_can_be_started_and_made_permanent_on_the_page() -> None:
     client = client_of(make_user())
     path = client.post("/c/new/temporary/").headers["Location"]
     page = client.get(path).content.decode()
@@ -61,7 +61,7 @@ def test_temporary_conversation_is_started_and_kept_by_buttons() -> None:
     assert client.post(f"{path}keep/").status_code == 302
 
 
-def test_new_conversation_and_home_do_not_lead_to_a_temporary_one() -> None:
+def test_new_conversation_and_home_page_never_open_a_temporary_conversation() -> None:
     user = make_user()
     client = client_of(user)
     first = client.post("/c/new/temporary/").headers["Location"]
@@ -133,7 +133,7 @@ def test_lifetime_of_temporary_conversations_is_a_setting(settings: Settings) ->
     assert delete_abandoned() == 0
 
 
-def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
+def test_open_pages_renew_a_temporary_conversation_but_do_not_write_at_each_check() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     conversation = message.conversation
 
@@ -153,7 +153,7 @@ def test_open_sockets_and_pages_renew_a_temporary_conversation_rarely() -> None:
     assert delete_abandoned() == 0
 
 
-def test_running_answer_or_recent_change_keeps_a_temporary_conversation() -> None:
+def test_running_answer_or_recent_change_prevents_deletion_of_a_temporary_conversation() -> None:
     message = make_temporary(age=LIMIT + SECOND)
     turns = Turn.objects.filter(message=message)
     turns.update(status=Turn.Status.RUNNING)
@@ -186,7 +186,7 @@ def test_no_temporary_conversation_is_deleted_right_after_an_outage() -> None:
     assert not uptime.has_lasted(60, 300.0)
 
 
-def test_api_creates_reads_and_keeps_a_temporary_conversation() -> None:
+def test_api_can_create_read_and_make_permanent_a_temporary_conversation() -> None:
     client = client_of(make_user())
 
     def send(method: str, path: str, **body: object) -> tuple[int, dict[str, object]]:

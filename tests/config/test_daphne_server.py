@@ -147,7 +147,7 @@ def test_incomplete_requests_do_not_delay_other_requests(server: LiveServer) -> 
 
 
 @pytest.mark.parametrize("state", [WebSocket.STATE_CLOSING, WebSocket.STATE_CLOSED])
-def test_message_to_a_page_that_has_just_closed_is_dropped(state: int) -> None:
+def test_message_to_a_socket_that_is_closing_or_closed_is_dropped(state: int) -> None:
     connection = WebSocket()
     connection.state, connection.transport, connection.client_addr = state, StringTransport(), None
     connection.serverSend("A frame.")

@@ -129,7 +129,7 @@ def check_refusals(server: LiveServer, visitor: Visitor, conversation_id: str) -
     return client_id
 
 
-def test_answers_left_at_the_drain_limit_are_interrupted_with_the_reason(emulator_url: str) -> None:
+def test_answer_that_still_runs_when_the_drain_time_is_over_is_interrupted_with_a_reason(emulator_url: str) -> None:
     with draining_server(emulator_url, 1) as server:
         visitor, page = Visitor(server), Page()
         conversation_id = new_conversation(visitor, "scenario-long-600")

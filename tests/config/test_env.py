@@ -34,7 +34,7 @@ def test_environment_overrides_env_file(env_file: Path, monkeypatch: pytest.Monk
     assert Env().text("PLOTLINE_TEST_A") == value
 
 
-def test_env_file_does_not_change_the_environment(env_file: Path) -> None:
+def test_variables_of_the_env_file_are_not_added_to_the_process_environment(env_file: Path) -> None:
     env_file.write_text("PLOTLINE_TEST_A=one\n")
     Env()
     assert "PLOTLINE_TEST_A" not in os.environ
@@ -73,7 +73,7 @@ def test_error_for_an_unreadable_secret_file_names_the_variable(tmp_path: Path) 
         (" ", True),
     ],
 )
-def test_boolean_accepts_several_words(value: str, expected: bool) -> None:
+def test_boolean_variable_accepts_several_words_for_true_and_false(value: str, expected: bool) -> None:
     assert Env({"FLAG": value}).boolean("FLAG", default=True) is expected
 
 
@@ -102,14 +102,14 @@ def test_list_in_a_variable_is_split_at_commas() -> None:
 @pytest.mark.parametrize(
     "value", ["https://chat.example.org", "chat.example.org:8443", "site.example/plotline", "a.example b.example"]
 )
-def test_host_names_have_no_scheme_port_or_path(value: str) -> None:
+def test_host_name_with_scheme_port_or_path_in_a_variable_is_refused(value: str) -> None:
     assert Env({"HOSTS": "*, .example.org,[::1]"}).hosts("HOSTS", []) == ["*", ".example.org", "[::1]"]
     with pytest.raises(ImproperlyConfigured, match="HOSTS must have host names without scheme"):
         Env({"HOSTS": f"localhost,{value}"}).hosts("HOSTS", [])
 
 
 @pytest.mark.parametrize("value", ["chat.example.org", "https://site.example/plotline", "https://a.example b.example"])
-def test_origins_are_as_browsers_write_them(value: str) -> None:
+def test_origins_are_normalized_to_scheme_host_and_port_and_others_are_refused(value: str) -> None:
     origins = Env({"ORIGINS": "https://Chat.example.org/, https://*.example.org:8443"}).origins("ORIGINS")
     assert origins == ["https://chat.example.org", "https://*.example.org:8443"]
     with pytest.raises(ImproperlyConfigured, match="ORIGINS must have scheme and host without a path"):

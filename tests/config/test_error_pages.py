@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("is_debug", [True, False])
 @pytest.mark.parametrize("path", ["/nothing/here/", "/c/00000000-0000-0000-0000-000000000000/", "/nothing"])
-def test_missing_address_shows_the_error_page_of_the_product(
+def test_unknown_url_shows_the_404_page_of_plotline_with_and_without_debug(
     client: Client, settings: Settings, path: str, *, is_debug: bool
 ) -> None:
     client.force_login(make_user())

@@ -32,7 +32,7 @@ def logged_in_as(client: Client) -> str:
     return User.objects.get(pk=client.session["_auth_user_id"]).username if "_auth_user_id" in client.session else ""
 
 
-def test_login_with_a_former_name_shows_the_new_name(client: Client, renamed: User) -> None:
+def test_login_with_the_name_before_a_rename_succeeds_and_shows_the_new_name(client: Client, renamed: User) -> None:
     page = log_in(client, "anna", RENAMED)
     assert page.startswith("/accounts/profile/ ")
     assert "<strong>anna-2</strong>" in page
@@ -40,42 +40,50 @@ def test_login_with_a_former_name_shows_the_new_name(client: Client, renamed: Us
     assert logged_in_as(client) == "anna-2"
 
 
-def test_former_name_with_the_password_of_the_other_account_is_the_other_account(client: Client, renamed: User) -> None:
+def test_former_name_that_another_account_has_now_logs_in_there_with_that_accounts_password(
+    client: Client, renamed: User
+) -> None:
     assert not log_in(client, "anna", OLDEST).startswith("/accounts/profile/")
     assert logged_in_as(client) == "Anna"
 
 
-def test_former_name_is_the_renamed_account_also_if_both_have_one_password(client: Client, renamed: User) -> None:
+def test_former_name_logs_in_the_renamed_account_if_both_accounts_have_the_same_password(
+    client: Client, renamed: User
+) -> None:
     renamed.set_password(OLDEST)
     renamed.save()
     log_in(client, "anna", OLDEST)
     assert logged_in_as(client) == "anna-2"
 
 
-def test_admin_login_with_a_former_name_shows_the_new_name(client: Client, renamed: User) -> None:
+def test_admin_login_with_the_name_before_a_rename_succeeds_and_shows_the_new_name(
+    client: Client, renamed: User
+) -> None:
     User.objects.filter(pk=renamed.pk).update(is_staff=True)
     response = client.post("/admin/login/", {"username": "anna", "password": RENAMED, "next": "/admin/"}, follow=True)
     assert "Your username is now “anna-2”." in response.content.decode()
 
 
 @pytest.mark.parametrize("name", ["anna", "ANNA", "nobody"])
-def test_wrong_password_is_answered_alike_for_every_name(client: Client, renamed: User, name: str) -> None:
+def test_wrong_password_gets_the_same_error_for_current_former_and_unknown_names(
+    client: Client, renamed: User, name: str
+) -> None:
     page = log_in(client, name, "wrong")
     assert "The username and/or password you specified are not correct." in page
     assert logged_in_as(client) == ""
 
 
-def test_former_name_in_another_case_does_not_log_in(client: Client, renamed: User) -> None:
+def test_former_name_written_in_another_case_cannot_log_in(client: Client, renamed: User) -> None:
     log_in(client, "ANNA", RENAMED)
     assert logged_in_as(client) == ""
 
 
-def test_name_logs_in_in_any_case(client: Client, renamed: User) -> None:
+def test_user_can_log_in_with_the_name_in_any_case(client: Client, renamed: User) -> None:
     log_in(client, "ANNA-2", RENAMED)
     assert logged_in_as(client) == "anna-2"
 
 
-def test_account_with_a_known_name_in_another_case_is_refused(client: Client) -> None:
+def test_sign_up_with_an_existing_name_in_another_case_is_refused(client: Client) -> None:
     User.objects.create_user("Visitor")
     assert "already exists" in client.post("/accounts/signup/", NEW_USER).content.decode()
     with pytest.raises(IntegrityError):

@@ -111,7 +111,7 @@ def test_readiness_reports_a_missing_kernel_service_and_a_full_disk(
     assert (response.status_code, response.json()["degraded"]) == (200, ["disk", "kernels"])
 
 
-def test_kernels_are_degraded_until_code_can_run(
+def test_readiness_reports_kernels_as_degraded_until_their_python_environment_exists(
     client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings.KERNELS_LIMIT = 1
@@ -125,7 +125,9 @@ def test_kernels_are_degraded_until_code_can_run(
         assert service.place.status().state == "stopped"
 
 
-def test_kernel_gateway_that_asks_for_a_token_passes(client: Client, settings: Settings, tmp_path: Path) -> None:
+def test_server_is_ready_with_a_kernel_gateway_that_requires_the_configured_token(
+    client: Client, settings: Settings, tmp_path: Path
+) -> None:
     settings.KERNELS_LIMIT = 1
     settings.JUPYTER_GATEWAY_TOKEN = "token-of-this-test"
     (tmp_path / "token").write_text(settings.JUPYTER_GATEWAY_TOKEN)
@@ -141,7 +143,7 @@ def test_readiness_reports_a_jupyter_server_that_does_not_respond(client: Client
     assert client.get("/readyz").json()["degraded"] == ["kernels"]
 
 
-def test_redis_passes_if_it_delivers_a_message(client: Client, settings: Settings, redis_port: int) -> None:
+def test_server_is_ready_if_redis_is_reachable(client: Client, settings: Settings, redis_port: int) -> None:
     settings.CHANNEL_LAYERS = redis_layer(redis_port)
     assert client.get("/readyz").json()["status"] == "ok"
 
@@ -153,7 +155,7 @@ def test_unreachable_redis_fails_its_check_and_its_password_is_not_shown(client:
     assert "secret-word" not in response.content.decode()
 
 
-def test_check_without_a_response_fails_at_the_time_limit(
+def test_health_check_that_gets_no_response_fails_at_the_time_limit(
     client: Client, settings: Settings, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "CHECKS", {"channel_layer": health.check_channel_layer})
@@ -163,20 +165,20 @@ def test_check_without_a_response_fails_at_the_time_limit(
     assert (response.status_code, response.json()["degraded"]) == (200, ["channel_layer"])
 
 
-def test_load_balancer_may_name_any_host(client: Client, settings: Settings) -> None:
+def test_health_check_of_a_load_balancer_accepts_any_host_header(client: Client, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["plotline.example.org"]
     assert client.get("/healthz", headers={"Host": "10.0.0.7:8000"}).status_code == 200
     assert client.get("/accounts/login/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
 
 
-def test_draining_process_is_up_but_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draining_server_passes_healthz_and_fails_readyz(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draining, "_is_draining", True)
     response = client.get("/readyz")
     assert (response.status_code, response.json()["status"]) == (503, "draining")
     assert client.get("/healthz").status_code == 200
 
 
-def test_refusal_of_a_load_balancer_is_not_logged_as_an_error(
+def test_status_503_of_a_draining_server_is_not_logged_as_an_error(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(draining, "_is_draining", True)

@@ -32,7 +32,7 @@ def read_settings(**variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_service_on_this_machine_is_the_default() -> None:
+def test_kernel_service_on_this_machine_with_a_sandbox_is_the_default() -> None:
     url, directory, arguments = json.loads(read_settings().stdout)
     assert url == ""
     assert directory == str(Path(os.environ["PLOTLINE_VAR_DIR"]).absolute() / "kernels")
@@ -49,7 +49,7 @@ def test_code_runs_without_a_sandbox_only_if_the_setting_says_so() -> None:
     assert "--without-sandbox" in json.loads(read_settings(KERNELS_WITHOUT_SANDBOX="1").stdout)[2]
 
 
-def test_limits_of_the_service_are_above_those_of_the_settings() -> None:
+def test_kernel_limit_of_the_service_includes_kernels_of_demo_model_previews_and_reruns() -> None:
     arguments = json.loads(read_settings(KERNELS_LIMIT="50").stdout)[2]
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     # One more kernel runs code again at night.

@@ -69,7 +69,7 @@ def test_unknown_language_is_refused_with_an_error(person: User, client: Client)
     assert "Die Seiten gibt es in dieser Sprache noch nicht." in response.content.decode()
 
 
-def test_the_language_of_the_browser_is_stored_once_for_answers(
+def test_language_of_the_browser_is_stored_at_the_first_request_and_not_again(
     person: User, client: Client, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     client.get("/accounts/profile/", headers=GERMAN)
@@ -79,7 +79,7 @@ def test_the_language_of_the_browser_is_stored_once_for_answers(
         client.get("/accounts/logout/", headers=GERMAN)
 
 
-def test_the_language_of_an_account_that_is_deleted_meanwhile_is_not_stored(
+def test_account_that_is_deleted_during_a_request_causes_no_server_error(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ask(request: HttpRequest) -> str:
@@ -91,7 +91,7 @@ def test_the_language_of_an_account_that_is_deleted_meanwhile_is_not_stored(
     assert client.get("/accounts/login/").status_code < 500
 
 
-def test_refusals_of_scripts_are_in_the_language_of_the_page(client: Client) -> None:
+def test_error_for_a_request_of_a_script_is_in_the_language_of_the_page(client: Client) -> None:
     refused = client.get("/conversations/states/", {"ids": ",".join(["a"] * 101)}, headers=GERMAN)
     assert refused.status_code == 400
     assert refused.content.decode() == translate_sentence_in_german("At most 100 ids can be sent at once.")
@@ -104,7 +104,7 @@ def translate_sentence_in_german(sentence: str) -> str:
     return translated
 
 
-def test_a_request_of_a_script_stores_no_language_and_gets_the_one_of_the_open_page(
+def test_request_of_a_script_stores_no_language_and_is_answered_in_the_stored_language(
     person: User, client: Client
 ) -> None:
     client.get("/accounts/profile/", headers=GERMAN)
@@ -114,18 +114,18 @@ def test_a_request_of_a_script_stores_no_language_and_gets_the_one_of_the_open_p
     assert person.browser_language == "de"
 
 
-def test_without_a_header_nothing_is_stored(person: User, client: Client) -> None:
+def test_request_without_an_accept_language_header_stores_no_language(person: User, client: Client) -> None:
     client.get("/accounts/profile/")
     person.refresh_from_db()
     assert person.browser_language == ""
 
 
-def test_the_language_does_not_stay_active_after_a_request(client: Client) -> None:
+def test_language_of_a_request_is_not_active_after_the_request(client: Client) -> None:
     client.get("/accounts/profile/", headers=GERMAN)
     assert translation.get_language() == "en"
 
 
-def test_the_api_speaks_english_to_programs_and_the_language_of_the_page_to_its_scripts(client: Client) -> None:
+def test_api_answers_programs_in_english_and_scripts_in_the_language_of_the_page(client: Client) -> None:
     path = "/api/v1/conversations/00000000-0000-0000-0000-000000000000/"
     assert "you may not see it" in client.get(path, headers=GERMAN).json()["detail"]
     page = {**GERMAN, PAGE_HEADER: "1"}

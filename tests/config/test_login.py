@@ -24,7 +24,7 @@ def test_visitor_can_sign_up_if_sign_up_is_open(client: Client) -> None:
     assert User.objects.get().username == "visitor"
 
 
-def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None:
+def test_name_in_full_width_letters_is_the_name_in_normal_letters(client: Client) -> None:
     wide = "".join(chr(ord(letter) + 0xFEE0) for letter in "visitor")
     assert client.post("/accounts/signup/", NEW_USER | {"username": wide}).status_code == 302
     assert User.objects.get().username == "visitor"
@@ -34,7 +34,7 @@ def test_name_may_be_written_in_letters_of_another_width(client: Client) -> None
     assert Client().post("/accounts/login/", login).status_code == 302
 
 
-def test_names_that_differ_only_in_case_are_equal_beyond_ascii(client: Client) -> None:
+def test_non_ascii_names_that_differ_only_in_case_are_equal(client: Client) -> None:
     assert client.post("/accounts/signup/", NEW_USER | {"username": "José"}).status_code == 302
     assert "already exists" in Client().post("/accounts/signup/", NEW_USER | {"username": "JOSÉ"}).content.decode()
     login = {"login": "JOSÉ", "password": NEW_USER["password1"]}
@@ -44,7 +44,7 @@ def test_names_that_differ_only_in_case_are_equal_beyond_ascii(client: Client) -
 
 
 @pytest.mark.parametrize("name", ["visitor", "Visitor"])
-def test_sign_up_is_refused_if_another_takes_the_name_meanwhile(
+def test_sign_up_is_refused_if_another_request_takes_the_name_at_the_same_time(
     client: Client, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def take_name(self: AccountAdapter, request: HttpRequest) -> User:
@@ -68,7 +68,7 @@ def test_closed_sign_up_shows_a_message_and_creates_no_user(client: Client, sett
     assert not User.objects.exists()
 
 
-def test_login_page_focuses_the_name(client: Client) -> None:
+def test_login_page_puts_the_focus_into_the_name_field_and_is_translated(client: Client) -> None:
     page = ParsedHtml(client.get("/accounts/login/").content.decode())
     assert "autofocus" in page.only("input", name="login").attributes
     assert "Remember me" in page.text
@@ -76,7 +76,7 @@ def test_login_page_focuses_the_name(client: Client) -> None:
     assert "Angemeldet bleiben" in german
 
 
-def test_page_tells_the_owner_of_a_turned_off_account_to_ask_the_operator(client: Client) -> None:
+def test_page_tells_a_deactivated_user_who_logs_in_to_ask_the_operator(client: Client) -> None:
     User.objects.create_user("inactive", password="a long password", is_active=False)
     login = {"login": "inactive", "password": "a long password"}
     page = client.post("/accounts/login/", login, follow=True).content.decode()
@@ -114,7 +114,7 @@ def log_in(name: str, password: str = PASSWORD, address: str = "192.0.2.1", forw
 
 
 @pytest.mark.usefixtures("members")
-def test_wrong_passwords_lock_a_name_at_an_address_only() -> None:
+def test_wrong_passwords_lock_only_this_name_and_only_at_this_address() -> None:
     assert not any(log_in("member", "wrong") for _ in range(10))
     assert not log_in("member")
     assert log_in("neighbour")
@@ -122,7 +122,7 @@ def test_wrong_passwords_lock_a_name_at_an_address_only() -> None:
 
 
 @pytest.mark.usefixtures("members")
-def test_the_admin_has_the_same_limit() -> None:
+def test_wrong_passwords_at_the_admin_login_lock_the_name_at_the_login_page_too() -> None:
     fields = {"username": "member", "password": "wrong"}
     for _ in range(10):
         Client(REMOTE_ADDR="192.0.2.1").post("/admin/login/", fields)
@@ -138,7 +138,7 @@ def test_without_a_proxy_the_forwarded_address_has_no_effect() -> None:
 
 
 @pytest.mark.usefixtures("members")
-def test_behind_a_proxy_only_the_address_that_it_adds_counts(settings: Settings) -> None:
+def test_behind_a_proxy_login_limits_use_only_the_address_that_the_proxy_added(settings: Settings) -> None:
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     for number in range(10):
         log_in("member", "wrong", forwarded=f"198.51.100.{number}, 203.0.113.1")

@@ -62,14 +62,14 @@ def use_up(name: str = "member", password: str = "wrong", limit: int = LOW_LIMIT
 
 
 @pytest.mark.usefixtures("person")
-def test_addresses_of_one_ipv6_network_count_as_one() -> None:
+def test_addresses_of_one_ipv6_network_share_one_login_limit() -> None:
     pages = [log_in(client=Client(REMOTE_ADDR=f"2001:db8:1:2:{n:x}::{n:x}")) for n in range(1, 61)]
     assert sum("are not correct" in page for page in pages) == 5
     assert "are not correct" in log_in(client=Client(REMOTE_ADDR="2001:db8:1:3::1"))
 
 
 @pytest.mark.usefixtures("person")
-def test_ipv4_addresses_that_are_written_as_ipv6_count_on_their_own() -> None:
+def test_ipv4_address_written_as_ipv6_shares_the_limit_of_the_ipv4_address_only() -> None:
     for _ in range(5):
         log_in(client=Client(REMOTE_ADDR="::ffff:198.51.100.1"))
     assert TOO_MANY in log_in(client=Client(REMOTE_ADDR="198.51.100.1"))
@@ -78,14 +78,14 @@ def test_ipv4_addresses_that_are_written_as_ipv6_count_on_their_own() -> None:
 
 @pytest.mark.parametrize("name", ["MEMBER", "memBer", "ｍember"])
 @pytest.mark.usefixtures("person")
-def test_spellings_of_a_name_and_of_the_host_have_one_limit(name: str) -> None:
+def test_wrong_logins_count_together_for_all_spellings_of_a_name_and_ports_of_the_host(name: str) -> None:
     for port in range(5):
         log_in(name, client=Client(REMOTE_ADDR="198.51.100.1", headers={"Host": f"testserver:{8000 + port}"}))
     assert TOO_MANY in log_in("member")
 
 
 @pytest.mark.usefixtures("person")
-def test_login_counts_are_in_the_database_without_names_and_addresses() -> None:
+def test_stored_login_counts_contain_neither_names_nor_addresses() -> None:
     log_in()
     stored = str(list(SharedCount.objects.values_list("cache_key", flat=True)))
     assert stored.count(",") >= 3
@@ -98,7 +98,7 @@ def test_login_counts_are_in_the_database_without_names_and_addresses() -> None:
 
 @pytest.mark.usefixtures("person")
 @pytest.mark.parametrize("name", ["member", "stranger"])
-def test_account_limit_for_all_addresses_does_not_reveal_a_right_password(name: str, settings: Settings) -> None:
+def test_limited_account_gets_the_same_response_for_a_right_and_a_wrong_password(name: str, settings: Settings) -> None:
     limit_account(settings, ACCOUNT_RATE_LIMITS["login_account"])
     use_up(name, limit=50)
     pages = [log_in(name, password) for password in ("wrong", PASSWORD)]
@@ -112,7 +112,7 @@ def test_account_limit_for_all_addresses_does_not_reveal_a_right_password(name: 
 
 
 @pytest.mark.usefixtures("person")
-def test_a_known_browser_has_a_limit_of_its_own_at_all_addresses() -> None:
+def test_known_browser_has_its_own_limit_of_wrong_passwords_for_all_addresses() -> None:
     browser = Client(REMOTE_ADDR="192.0.2.1")
     assert log_in("member", PASSWORD, browser) == "/"
     browser.post("/accounts/logout/")
@@ -144,7 +144,9 @@ def test_known_browser_can_log_in_despite_the_limit() -> None:
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/admin/login/"])
-def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_password_hasher: None) -> None:
+def test_browser_known_to_one_account_is_not_known_to_an_account_with_a_similar_name(
+    path: str, fast_password_hasher: None
+) -> None:
     for name in ("strasse", "straße"):
         User.objects.create_user(name, password=PASSWORD)
     client = Client()
@@ -157,7 +159,7 @@ def test_an_account_with_a_similar_name_makes_no_browser_known(path: str, fast_p
 
 
 @pytest.mark.usefixtures("protected")
-def test_password_with_code_logs_in_despite_the_limit() -> None:
+def test_password_with_a_two_step_code_logs_in_despite_the_limit_of_wrong_passwords() -> None:
     use_up()
     client = Client(REMOTE_ADDR="198.51.100.1")
     assert LIMITED in log_in("member", PASSWORD, client), "without a code, it does not go on to the second step"
@@ -168,7 +170,7 @@ def test_password_with_code_logs_in_despite_the_limit() -> None:
     assert LIMITED in log_in("member", PASSWORD, code=code_of()), "a code works once"
 
 
-def test_a_refused_login_with_a_former_name_sets_no_cookie_that_tells_the_password_was_right(person: User) -> None:
+def test_refused_login_with_a_former_name_and_the_right_password_sets_no_session_cookie(person: User) -> None:
     User.objects.update(former_username="earlier")
     use_up("earlier")
     client = Client()
@@ -185,14 +187,14 @@ def test_recovery_code_logs_in_despite_the_limit_and_is_used_up_only_with_the_pa
 
 
 @pytest.mark.usefixtures("person")
-def test_the_admin_has_the_same_limit_for_the_account() -> None:
+def test_admin_login_refuses_an_account_that_has_reached_its_limit_of_wrong_passwords() -> None:
     use_up()
     page = Client().post("/admin/login/", {"username": "member", "password": PASSWORD}).content.decode()
     assert LIMITED in page
 
 
 @pytest.mark.usefixtures("protected")
-def test_codes_are_limited_for_the_account_over_days_and_all_sessions(settings: Settings) -> None:
+def test_wrong_codes_are_limited_for_each_account_across_browsers_and_addresses(settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "second_step": "8/d/key"}
     known = Client(REMOTE_ADDR="192.0.2.1")
     log_in("member", PASSWORD, known)

@@ -28,14 +28,16 @@ from config.logs import hide_secrets, is_not_a_lost_redis
         ("/c/5/", "/c/5/"),
     ],
 )
-def test_secrets_of_links_are_not_logged(path: str, shown: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_tokens_in_logged_urls_are_replaced_by_an_ellipsis(
+    path: str, shown: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.handler.addFilter(hide_secrets)
     response = HttpResponse(status=429)
     log_response("%s: %s", "Too Many Requests", path, response=response, request=RequestFactory().get(path))
     assert [record.getMessage() for record in caplog.records] == [f"Too Many Requests: {shown}"]
 
 
-def test_log_handlers_hide_the_secrets_of_links(settings: Settings) -> None:
+def test_console_log_handler_has_the_filter_that_hides_secrets_of_links(settings: Settings) -> None:
     assert settings.LOGGING["handlers"]["console"]["filters"] == ["database", "secrets"]
     assert hide_secrets(logging.makeLogRecord({"args": {"a": 1}}))
 
@@ -63,7 +65,9 @@ def logged(settings: Settings) -> Iterator[tuple[logging.Logger, io.StringIO]]:
 FORGED = "busy\r\n2026-01-01 00:00:00,000 ERROR root: forged\u2028\x1b[2J\u202e\u200b"
 
 
-def test_message_cannot_begin_another_line(logged: tuple[logging.Logger, io.StringIO]) -> None:
+def test_line_break_in_a_log_message_is_escaped_and_begins_no_new_line(
+    logged: tuple[logging.Logger, io.StringIO],
+) -> None:
     logger, stream = logged
     logger.warning("turn %s: %s ü 分", 5, FORGED)
     [line] = stream.getvalue().splitlines()
@@ -71,7 +75,9 @@ def test_message_cannot_begin_another_line(logged: tuple[logging.Logger, io.Stri
     assert line.endswith(r"forged\u2028\x1b[2J\u202e\u200b ü 分")
 
 
-def test_error_of_a_traceback_cannot_begin_a_line_of_the_log(logged: tuple[logging.Logger, io.StringIO]) -> None:
+def test_error_of_a_traceback_that_contains_line_breaks_begins_no_unindented_log_line(
+    logged: tuple[logging.Logger, io.StringIO],
+) -> None:
     logger, stream = logged
     try:
         raise ValueError(FORGED)
@@ -85,6 +91,6 @@ def test_error_of_a_traceback_cannot_begin_a_line_of_the_log(logged: tuple[loggi
     assert "\x1b" not in stream.getvalue()
 
 
-def test_kernel_service_writes_its_log_by_the_same_rules() -> None:
+def test_line_break_in_a_log_message_of_the_kernel_service_is_escaped() -> None:
     record = logging.makeLogRecord({"msg": FORGED})
     assert "\n" not in LineFormatter("Python sessions: %(message)s").format(record)

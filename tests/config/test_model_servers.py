@@ -32,7 +32,7 @@ print(json.dumps({name: getattr(settings, name) for name in names}))
         ("http://localhost:11434/v1", "k", "http://localhost:11434/v1"),
     ],
 )
-def test_endpoint_exists_with_an_address_or_a_key(base_url: str, api_key: str, expected: str) -> None:
+def test_openai_endpoint_is_configured_by_a_url_or_by_a_key_alone(base_url: str, api_key: str, expected: str) -> None:
     assert complete_openai_url(base_url, api_key, []) == expected
 
 
@@ -51,13 +51,13 @@ def test_openai_models_without_a_base_url_are_a_configuration_error() -> None:
         ("", ["m"], False, ""),
     ],
 )
-def test_default_model_follows_from_the_configured_servers(
+def test_default_model_depends_on_which_model_servers_are_configured(
     gemini_model: str, openai_models: list[str], is_emulated: bool, expected: str
 ) -> None:
     assert choose_default_model(gemini_model, openai_models, is_emulated=is_emulated) == expected
 
 
-def test_variables_with_the_key_suffix_are_keys_of_endpoints_except_the_servers_own() -> None:
+def test_variables_that_end_in_api_key_are_read_as_endpoint_keys_except_listed_ones() -> None:
     variables = {"A_API_KEY": "a", "EMPTY_API_KEY": "", "OWN_API_KEY": "o", "SECRET_KEY": "s", "A_TOKEN": "t"}
     assert Env(variables).secrets("_API_KEY", except_for={"OWN_API_KEY"}) == {"A_API_KEY": "a"}
 

@@ -34,7 +34,9 @@ PROTOS = [["https"], ["HTTPS"], ["wss"], ["WSS"], ["https, http"], ["https,https
 
 @pytest.mark.parametrize("host", ["chat.example.org", "chat.example.org:443", "Chat.Example.org"])
 @pytest.mark.parametrize("protos", PROTOS)
-def test_absolute_addresses_are_right_behind_every_kind_of_proxy(protos: list[str], host: str) -> None:
+def test_absolute_urls_have_scheme_and_host_of_the_site_behind_every_kind_of_proxy(
+    protos: list[str], host: str
+) -> None:
     request = ASGIRequest(
         {**scope("https://chat.example.org", *protos, host=host), "path": "/", "method": "GET"}, io.BytesIO()
     )
@@ -51,14 +53,12 @@ def test_absolute_addresses_are_right_behind_every_kind_of_proxy(protos: list[st
         ("https://example.org.evil.example", False),
     ],
 )
-def test_pattern_of_trusted_origins_counts_for_sockets_too(
-    settings: Settings, origin: str, *, is_trusted: bool
-) -> None:
+def test_pattern_of_trusted_origins_applies_to_sockets(settings: Settings, origin: str, *, is_trusted: bool) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.org"]
     assert (refusal_of(scope(origin, "https", host="10.0.0.5")) is None) == is_trusted
 
 
-async def test_log_says_once_that_a_proxy_does_not_say_the_scheme(caplog: pytest.LogCaptureFixture) -> None:
+async def test_missing_x_forwarded_proto_header_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def application(*_: object) -> None:
         pass
 
@@ -76,19 +76,19 @@ def test_socket_from_a_page_of_this_server_is_accepted_behind_every_kind_of_prox
     assert "https://evil.example" in other
 
 
-def test_host_may_have_the_port_that_browsers_leave_out() -> None:
+def test_host_header_may_contain_the_default_port_of_the_scheme() -> None:
     assert refusal_of(scope("https://chat.example.org", "https", host="chat.example.org:443")) is None
     assert refusal_of(scope("https://chat.example.org", "https", host="chat.example.org:80")) is not None
 
 
 @pytest.mark.parametrize("protos", [[], ["http"], ["ws"], ["http, https"], ["xhttps"]])
-def test_reason_names_what_the_proxy_must_set(protos: list[str]) -> None:
+def test_reason_of_a_refused_handshake_names_the_header_that_the_proxy_must_set(protos: list[str]) -> None:
     reason = refusal_of(scope("https://chat.example.org", *protos))
     assert reason is not None
     assert "this server is 'http://chat.example.org'" in reason
     assert "X-Forwarded-Proto" in reason
 
 
-def test_reason_names_a_host_that_is_not_allowed() -> None:
+def test_reason_of_a_refused_handshake_names_a_host_that_is_not_allowed() -> None:
     reason = refusal_of(scope("https://other.example", "https", host="other.example"))
     assert reason == "ALLOWED_HOSTS does not have its Host, 'other.example'."

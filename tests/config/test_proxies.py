@@ -95,7 +95,9 @@ def start_nginx(folder: Path, server: LiveServer, port: int) -> Service:
 
 @pytest.mark.drill
 @pytest.mark.parametrize("proxy", ["caddy", "caddy with a password", "nginx"])
-def test_pages_sockets_files_and_event_streams_come_through(server: LiveServer, tmp_path: Path, proxy: str) -> None:
+def test_pages_sockets_files_and_event_streams_work_behind_caddy_and_nginx(
+    server: LiveServer, tmp_path: Path, proxy: str
+) -> None:
     port, has_password = free_port(), "password" in proxy
     service = (
         start_nginx(tmp_path, server, port)

@@ -44,7 +44,7 @@ print(json.dumps({
 """
 
 
-def test_import_of_the_application_starts_nothing() -> None:
+def test_import_of_the_application_starts_no_thread_and_no_child_process() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_PROGRAM], cwd=ROOT, env=os.environ, capture_output=True, text=True
     )
@@ -53,7 +53,7 @@ def test_import_of_the_application_starts_nothing() -> None:
 
 
 @pytest.mark.formulas
-def test_server_without_the_scripts_of_formulas_says_so_and_shows_their_source(
+def test_server_without_the_formula_scripts_logs_a_warning_and_shows_formulas_as_source(
     tmp_path: Path, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     startup.warn_without_scripts()
@@ -90,7 +90,7 @@ def server_without_key() -> Iterator[LiveServer]:
         yield server
 
 
-def test_log_names_variables_without_effect_at_start(server_without_key: LiveServer) -> None:
+def test_server_logs_at_its_start_which_variables_have_no_effect_any_more(server_without_key: LiveServer) -> None:
     assert "variables have no effect any more, see CHANGELOG.md: TURN_LIMIT_S.\n" in server_without_key.log()
 
 
@@ -113,7 +113,7 @@ def test_database_connections_are_closed_after_requests(server_without_key: Live
     wait_until(lambda: count_database_files(server_without_key) <= before + 10, LIMIT_S)
 
 
-def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_to_do(
+def test_question_to_a_server_without_key_and_emulator_fails_with_a_sentence_what_to_do(
     server_without_key: LiveServer,
 ) -> None:
     visitor = Visitor(server_without_key)
@@ -133,7 +133,7 @@ def test_question_without_key_and_emulator_ends_with_a_sentence_that_says_what_t
     ("prefix", "arguments", "name"),
     [("/plotline", [], "FORCE_SCRIPT_NAME"), ("", ["--root-path=/plotline"], "--root-path")],
 )
-def test_server_below_a_path_is_refused_with_what_to_do(
+def test_server_that_is_configured_below_a_url_path_does_not_start(
     monkeypatch: pytest.MonkeyPatch, prefix: str, arguments: list[str], name: str
 ) -> None:
     monkeypatch.setenv("FORCE_SCRIPT_NAME", prefix)

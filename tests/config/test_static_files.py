@@ -71,7 +71,9 @@ def served_bytes(path: Path) -> int:
     return (compressed if compressed.exists() else path).stat().st_size
 
 
-def test_first_page_is_light_and_all_its_files_have_hashed_names(client: Client, collected: Path) -> None:
+def test_first_page_with_its_files_is_below_the_size_limit_and_file_names_have_hashes(
+    client: Client, collected: Path
+) -> None:
     page = first_page(client)
     html = gzip.decompress(page).decode()
     [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]
@@ -83,7 +85,7 @@ def test_first_page_is_light_and_all_its_files_have_hashed_names(client: Client,
     assert all(re.search(r"\.[0-9a-f]{12}\.\w+$", name) for name in sizes)
 
 
-def test_static_files_have_few_headers(client: Client, collected: Path) -> None:
+def test_static_files_have_less_than_400_bytes_of_headers(client: Client, collected: Path) -> None:
     [path] = collected.glob("css/tokens.????????????.css")
     response = client.get(f"/static/css/{path.name}", headers={"Accept-Encoding": "gzip"})
     assert len(b"".join(response)) == served_bytes(path)
@@ -113,7 +115,7 @@ def test_pages_and_files_are_sent_with_brotli_to_browsers_that_take_it(client: C
     assert brotli.decompress(b"".join(style_sheet)) == path.read_bytes()
 
 
-def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client, collected: Path) -> None:
+def test_pages_preload_exactly_the_modules_that_their_first_script_imports(client: Client, collected: Path) -> None:
     conversation = gzip.decompress(first_page(client)).decode()
     for html in (client.get("/projects/").content.decode(), conversation):
         [entry] = [collected / path for path in re.findall(r'type="module" src="/static/([^"]+)"', html)]
@@ -124,7 +126,7 @@ def test_pages_name_exactly_the_modules_that_are_imported_at_once(client: Client
     assert all(path.exists() for path in imports(on_demand, dynamic=True))
 
 
-def test_collected_scripts_lose_only_their_comments(collected: Path) -> None:
+def test_collected_scripts_equal_their_sources_without_comments(collected: Path) -> None:
     assert without_comments(b"// a\nb(); // c\n  /* d\n e */\nf(`/* g */`);\n/** h */ i();\n") == (
         b"b(); // c\nf(`/* g */`);\n/** h */ i();\n"
     )

@@ -119,7 +119,7 @@ def ask_and_wait(tab: Tab, text: str, answers: int = 1) -> None:
     until(tab, LAST_IS_DONE, str(answers))
 
 
-def test_graph_is_drawn_and_the_page_is_the_same_after_a_reload(tab: Tab) -> None:
+def test_graph_is_shown_and_the_page_is_equal_after_a_reload(tab: Tab) -> None:
     ask_and_wait(tab, "Plot a sine wave")
     tab.js("document.querySelector('figure img').scrollIntoView()")
     until(tab, "const i = document.querySelector('figure img'); return i.complete && i.naturalWidth > 100")
@@ -208,7 +208,7 @@ def test_end_key_scrolls_to_the_end_after_earlier_messages_were_loaded(tab: Tab,
     assert tab.js("const l = document.getElementById('conversations'); return l.scrollWidth - l.clientWidth") == 0
 
 
-def test_formulas_are_drawn_once_and_the_search_finds_them(tab: Tab, server: LiveServer) -> None:
+def test_formulas_are_drawn_once_and_search_finds_their_conversation(tab: Tab, server: LiveServer) -> None:
     _, drawn = run_in_shell(server, CREATE).split()
     tab.goto(f"{server.url}/c/{drawn}/")
     until(tab, "return document.querySelectorAll('math').length === 4")

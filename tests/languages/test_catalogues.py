@@ -35,13 +35,13 @@ class TestCatalogue:
                 texts = [entry.msgid, entry.msgid_plural] if entry.msgid_plural else [entry.msgid]
                 assert places(form) in [places(text) for text in texts], entry.msgid
 
-    def test_translations_begin_and_end_as_their_text_does(self, language: str, domain: str) -> None:
+    def test_translations_have_no_outer_spaces_and_keep_a_final_ellipsis(self, language: str, domain: str) -> None:
         for entry in read_catalogue(language, domain).values():
             for form in forms_of(entry, language):
                 assert form == form.strip(), entry.msgid
                 assert entry.msgid.endswith("…") <= form.endswith(("…", "……")), entry.msgid
 
-    def test_few_texts_are_the_same_as_in_english(self, language: str, domain: str) -> None:
+    def test_few_translations_equal_the_english_text(self, language: str, domain: str) -> None:
         entries = read_catalogue(language, domain)
         same = [entry.msgid for entry in entries.values() if entry.msgstr == entry.msgid]
         assert len(same) < SAME_IN_ALL * len(entries), same

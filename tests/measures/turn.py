@@ -17,7 +17,7 @@ SESSION = {"engine": "session", "code_execution": "on"}
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_functions_of_turns_are_recorded(sessions: Settings) -> None:
+async def test_functions_that_a_turn_calls_are_recorded(sessions: Settings) -> None:
     # Without this, the leases of some turns would be renewed, so the figures would depend on the speed of the machine.
     sessions.TURN_LEASE_S = 3600
     recorder = CallRecorder(ROOT, "chat", "attachments")

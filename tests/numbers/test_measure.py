@@ -12,8 +12,10 @@ from chat.messages.numbers.sources import SourceText
 from tests.numbers.measure import measure, measure_fresh, read_tables
 
 
-def test_ledger_judges_answers_right_that_were_written_independently() -> None:
-    """Limits: 2 % wrong verdicts for true figures, 95 % of altered figures found, 2 % of digits that are no claim."""
+def test_ledger_meets_its_accuracy_limits_on_answers_that_were_written_independently() -> None:
+    """Checks the shares of figures: true ones that are flagged or not read, altered ones that are flagged, and digits
+    that are no claims but are flagged.
+    """
     counts = measure_fresh()
     assert counts.share(counts.flagged, "true") <= 0.026
     assert counts.share(counts.unread, "true") <= 0.03
@@ -22,7 +24,7 @@ def test_ledger_judges_answers_right_that_were_written_independently() -> None:
 
 
 @pytest.mark.drill
-def test_ledger_flags_altered_figures_and_accepts_true_ones() -> None:
+def test_ledger_flags_95_percent_of_altered_figures_and_at_most_2_percent_of_true_ones() -> None:
     counts = measure(read_tables())
     assert counts.share(counts.flagged, "altered") >= 0.95
     assert counts.share(counts.flagged, "true") <= 0.02
@@ -30,7 +32,7 @@ def test_ledger_flags_altered_figures_and_accepts_true_ones() -> None:
 
 
 @pytest.mark.drill
-def test_time_to_trace_a_long_answer_with_a_megabyte_of_outputs() -> None:
+def test_numbers_of_a_long_answer_with_a_megabyte_of_outputs_are_traced_in_half_a_second() -> None:
     """Prints the milliseconds for an answer of 20 KB that has a figure every 75 characters, and for a usual one."""
     chance = Random(1)
     rows = [(f"City{n:05}", chance.uniform(1, 999_999), chance.randint(1, 99_999)) for n in range(27_000)]

@@ -31,7 +31,7 @@ def reading() -> Reading:
     }
 
 
-def test_expected_labels_of_a_case_follow_from_its_values() -> None:
+def test_expected_rows_missing_cells_and_ranges_of_a_case_follow_from_its_values() -> None:
     assert CASE.data == b"place,units,day\nUlm,12,2024-03-01\nBonn,,2024-03-25\nUlm,1250,2024-03-02\n"
     assert (CASE.rows, CASE.missing) == (3, {"place": 0, "units": 1, "day": 0})
     assert CASE.ranges == {"units": ("12", "1250"), "day": ("2024-03-01", "2024-03-25")}
@@ -41,7 +41,7 @@ def test_verdict_is_right_if_all_values_match() -> None:
     assert compare(CASE, reading()).verdict == RIGHT
 
 
-def test_verdict_is_wrong_if_a_range_is_wrong_without_a_note() -> None:
+def test_verdict_is_wrong_if_a_column_range_is_wrong_and_no_note_mentions_it() -> None:
     found = reading()
     found["columns"][1]["summary"] = "12 to 1.25"
     outcome = compare(CASE, found)
@@ -51,7 +51,7 @@ def test_verdict_is_wrong_if_a_range_is_wrong_without_a_note() -> None:
     ]
 
 
-def test_verdict_is_said_if_a_note_mentions_the_column_with_the_wrong_range() -> None:
+def test_verdict_said_is_given_if_a_note_mentions_the_column_with_the_wrong_range() -> None:
     found = reading()
     found["columns"][1]["summary"] = "12 to 1.25"
     found["notes"] = ["The mark in units may stand for thousands."]
@@ -65,7 +65,7 @@ def test_verdict_is_wrong_if_the_note_is_on_another_column() -> None:
     assert compare(CASE, found).verdict == WRONG
 
 
-def test_verdict_is_asked_if_an_ambiguous_file_gets_a_choice() -> None:
+def test_verdict_asked_is_given_if_an_ambiguous_file_offers_a_choice() -> None:
     case = replace(CASE, asks=frozenset({"date_order"})).without("day")
     asked = reading()
     asked["candidates"] = {"date_order": ["day first", "month first"]}
@@ -73,7 +73,7 @@ def test_verdict_is_asked_if_an_ambiguous_file_gets_a_choice() -> None:
     assert compare(case, reading()).verdict == WRONG
 
 
-def test_needless_choice_counts_as_asked_unless_a_value_is_wrong() -> None:
+def test_verdict_asked_is_given_for_a_needless_choice_unless_a_value_is_wrong() -> None:
     asked = reading()
     asked["candidates"] = {"encoding": ["utf-8", "cp1252"]}
     assert compare(CASE, asked).verdict == ASKED
@@ -81,13 +81,13 @@ def test_needless_choice_counts_as_asked_unless_a_value_is_wrong() -> None:
     assert compare(CASE, asked).verdict == WRONG
 
 
-def test_text_that_is_not_in_the_column_is_wrong() -> None:
+def test_verdict_is_wrong_if_the_sample_has_a_text_that_is_not_in_the_column() -> None:
     found = reading()
     found["columns"][0]["sample"] = ["UlmÃ", "BonnÃ"]
     assert compare(CASE, found).verdict == WRONG
 
 
-def test_verdict_is_wrong_if_a_note_is_missing() -> None:
+def test_verdict_is_wrong_if_a_required_note_is_missing() -> None:
     case = replace(CASE, rows=(3, 4), must_note=("total",))
     found = reading()
     assert compare(case, found).verdict == WRONG
@@ -95,7 +95,7 @@ def test_verdict_is_wrong_if_a_note_is_missing() -> None:
     assert compare(case, found).verdict == RIGHT
 
 
-def test_refusal_needs_a_sentence_that_names_the_cause() -> None:
+def test_verdict_of_a_refusal_is_right_only_if_its_sentence_names_the_cause() -> None:
     case = replace(CASE, refusal=True, must_note=("pdf",))
     assert compare(case, {"state": "refused", "detail": "This file is a PDF."}).verdict == RIGHT
     assert compare(case, {"state": "refused", "detail": "This file cannot be read."}).verdict == SAID
@@ -103,7 +103,7 @@ def test_refusal_needs_a_sentence_that_names_the_cause() -> None:
     assert compare(case, reading()).verdict == WRONG
 
 
-def test_verdict_of_a_refused_table_is_said_or_right_by_case() -> None:
+def test_verdict_of_a_refused_table_depends_on_whether_the_case_allows_a_refusal() -> None:
     refused: Reading = {"state": "refused", "detail": "Save this file as .xlsx."}
     assert compare(CASE, refused).verdict == SAID
     assert compare(replace(CASE, refusal=None), refused).verdict == RIGHT
@@ -124,11 +124,13 @@ def test_verdict_of_a_refused_table_is_said_or_right_by_case() -> None:
         ("41", ("41", "41"), True),
     ],
 )
-def test_ranges_are_equal_if_their_values_are_equal(summary: str, limits: tuple[str, str], expected: bool) -> None:
+def test_ranges_are_compared_by_value_and_not_by_notation(
+    summary: str, limits: tuple[str, str], expected: bool
+) -> None:
     assert has_range(summary, limits) is expected
 
 
-def test_reader_gets_the_file_and_its_bytes() -> None:
+def test_reader_function_gets_the_path_and_the_bytes_of_the_case() -> None:
     def read(path: Path, data: bytes) -> Reading:
         assert (path.name, path.read_bytes()) == ("places.csv", data)
         return reading()

@@ -30,14 +30,14 @@ def test_existing_file_with_the_same_bytes_is_not_rewritten(media: Path) -> None
     assert (media / NAME).stat().st_ino == before
 
 
-def test_partial_file_is_replaced(media: Path) -> None:
+def test_partial_file_with_the_same_name_is_replaced_by_the_complete_file(media: Path) -> None:
     (media / "u1/ab").mkdir(parents=True)
     (media / NAME).write_bytes(b"pic")
     storage.put(NAME, b"picture", "image/png")
     assert (media / NAME).read_bytes() == b"picture"
 
 
-def test_absent_file_and_changed_file_raise_different_errors(media: Path) -> None:
+def test_absent_file_raises_object_not_found_and_changed_file_storage_unavailable(media: Path) -> None:
     with pytest.raises(ObjectNotFound):
         storage.fetch(NAME, 7)
     storage.put(NAME, b"picture", "image/png")
@@ -46,12 +46,12 @@ def test_absent_file_and_changed_file_raise_different_errors(media: Path) -> Non
         storage.fetch(NAME, 7)
 
 
-def test_name_cannot_leave_the_media_folder() -> None:
+def test_file_name_that_leads_out_of_the_media_folder_is_refused() -> None:
     with pytest.raises(Exception, match="outside"):
         storage.put("../escaped.png", b"picture", "image/png")
 
 
-def test_failed_write_is_temporary_and_leaves_no_partial_file(media: Path) -> None:
+def test_failed_write_raises_storage_unavailable_and_leaves_no_partial_file(media: Path) -> None:
     # A file size limit stands in for a full disk: the write fails after 1,000 bytes with a system error.
     code = """
 import resource, signal, sys
@@ -78,7 +78,7 @@ def test_error_message_says_that_the_disk_is_full(media: Path, monkeypatch: pyte
         storage.put(NAME, b"picture", "image/png")
 
 
-def test_media_path_that_is_a_file_is_a_permanent_error(media: Path) -> None:
+def test_media_path_that_is_a_file_raises_storage_refused(media: Path) -> None:
     media.parent.mkdir(exist_ok=True)
     media.write_bytes(b"")
     with pytest.raises(StorageRefused):
@@ -114,6 +114,6 @@ VerifyingFileStorage().store_verified("u1/ab/abc.png", bytes(60_000_000), "image
     assert [path.name for path in media.rglob("*") if path.is_file()] == ["abc.png"]
 
 
-def test_probe_accepts_a_writable_folder_and_does_not_create_it(media: Path) -> None:
+def test_probe_of_a_folder_that_does_not_exist_yet_succeeds_and_does_not_create_it(media: Path) -> None:
     storage.probe()
     assert not media.exists()

@@ -46,7 +46,7 @@ def test_object_with_other_bytes_of_the_same_size_is_replaced(s3: FaultProxy, re
     assert read_bucket() == {NAME: DATA}
 
 
-def test_absent_object_has_its_own_error(s3: FaultProxy) -> None:
+def test_reading_an_absent_object_raises_object_not_found(s3: FaultProxy) -> None:
     with pytest.raises(ObjectNotFound):
         storage.fetch(NAME, len(DATA))
 
@@ -69,14 +69,16 @@ def test_bucket_is_never_listed(s3: FaultProxy) -> None:
         (404, "NoSuchBucket"),
     ],
 )
-def test_refused_request_is_permanent_and_its_error_quotes_the_server(s3: FaultProxy, status: int, code: str) -> None:
+def test_refused_request_raises_storage_refused_with_the_servers_error_text(
+    s3: FaultProxy, status: int, code: str
+) -> None:
     s3.fault, s3.error = Fault.ERROR, (status, code, "No.")
     with pytest.raises(StorageRefused, match=f"Storage answered {status} {code}: No."):
         storage.put(NAME, DATA, "image/png")
     assert len(s3.requests) <= 2
 
 
-def test_server_that_only_redirects_is_a_permanent_error(s3: FaultProxy) -> None:
+def test_server_that_only_redirects_raises_storage_refused(s3: FaultProxy) -> None:
     s3.fault, s3.error = Fault.ERROR, (301, "PermanentRedirect", "Elsewhere.")
     with pytest.raises(StorageRefused, match="only redirects"):
         storage.put(NAME, DATA, "image/png")
@@ -86,13 +88,13 @@ def test_server_that_only_redirects_is_a_permanent_error(s3: FaultProxy) -> None
 @pytest.mark.parametrize(
     ("status", "code"), [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (507, "StorageFull")]
 )
-def test_transient_error_is_not_permanent(s3: FaultProxy, status: int, code: str) -> None:
+def test_transient_server_error_raises_storage_unavailable(s3: FaultProxy, status: int, code: str) -> None:
     s3.fault, s3.error = Fault.ERROR, (status, code, "Later.")
     with pytest.raises(StorageUnavailable, match=code):
         storage.put(NAME, DATA, "image/png")
 
 
-def test_closed_port_is_reported_as_not_reached(s3: FaultProxy) -> None:
+def test_error_for_a_closed_port_says_that_storage_was_not_reached(s3: FaultProxy) -> None:
     s3.refuse()
     with pytest.raises(StorageUnavailable, match="not reached"):
         storage.put(NAME, DATA, "image/png")
@@ -140,7 +142,9 @@ def test_number_of_abandoned_calls_is_limited(
     storage.put(NAME, DATA, "image/png")
 
 
-def test_call_whose_thread_cannot_start_leaves_its_slot_free(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storage_call_whose_thread_cannot_start_does_not_use_up_a_slot(
+    s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slots = threading.BoundedSemaphore(1)
     monkeypatch.setattr(storage_base, "_free_slots", slots)
 
@@ -154,7 +158,7 @@ def test_call_whose_thread_cannot_start_leaves_its_slot_free(s3: FaultProxy, mon
     assert slots.acquire(blocking=False)
 
 
-def test_truncated_upload_never_counts_as_stored(s3: FaultProxy, read_bucket: ReadBucket) -> None:
+def test_truncated_upload_raises_an_error_unless_all_bytes_are_stored(s3: FaultProxy, read_bucket: ReadBucket) -> None:
     s3.fault = Fault.TRUNCATE_HALF
     outcomes = []
     for number in range(20):
@@ -170,7 +174,7 @@ def test_truncated_upload_never_counts_as_stored(s3: FaultProxy, read_bucket: Re
     assert {"failed", "stored"} == set(outcomes)
 
 
-def test_missing_credentials_are_a_permanent_error(
+def test_missing_credentials_raise_storage_refused(
     s3: FaultProxy, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -182,7 +186,9 @@ def test_missing_credentials_are_a_permanent_error(
         storage.put(NAME, DATA, "image/png")
 
 
-def test_probe_checks_the_credentials_and_the_connection(s3: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_fails_for_wrong_credentials_and_without_a_connection(
+    s3: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(storage, "PROBE_LIMIT_S", 60.0)
     storage.probe()
     s3.fault, s3.error = Fault.ERROR, (403, "AccessDenied", "These keys may not list.")

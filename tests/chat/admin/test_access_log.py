@@ -107,7 +107,9 @@ def test_opening_a_file_is_logged_unless_its_conversation_was_just_read(
     assert list(AccessEntry.objects.values_list("action", flat=True)) == [Action.READ, Action.FILE]
 
 
-def test_file_is_only_found_in_its_own_conversation(reviewer: Client, conversation: Conversation) -> None:
+def test_reviewer_cannot_open_a_file_by_the_url_of_another_conversation(
+    reviewer: Client, conversation: Conversation
+) -> None:
     other = make_conversation(conversation.owner)
     assert reviewer.get(file_url(other)).status_code == 404
     assert not AccessEntry.objects.exists()
@@ -130,7 +132,9 @@ def test_turn_pages_show_no_content(conversation: Conversation) -> None:
         assert SECRET not in operator.get(admin_url(type(turn), turn.pk, page)).content.decode()
 
 
-def test_lists_cannot_be_filtered_by_undeclared_columns(superuser: Client, conversation: Conversation) -> None:
+def test_url_parameters_cannot_filter_lists_by_other_columns_than_declared(
+    superuser: Client, conversation: Conversation
+) -> None:
     for model, lookup in (
         (Conversation, "title__contains"),
         (Conversation, "messages__text__contains"),
@@ -191,7 +195,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     )
 
 
-def test_entries_remain_without_reader_and_conversation_and_end_with_the_owner(
+def test_entries_outlive_reader_and_conversation_and_are_deleted_with_the_owners_account(
     superuser: Client, conversation: Conversation
 ) -> None:
     reader, owner = make_account("reviewer"), conversation.owner

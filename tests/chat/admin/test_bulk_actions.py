@@ -42,7 +42,7 @@ def test_decision_applies_to_all_selected_conversations(
     assert "3 conversations" in reviewer.get(QUEUE_URL).content.decode()
 
 
-def test_action_on_all_pages_applies_to_all_conversations_of_a_filter(reviewer: Client) -> None:
+def test_action_on_all_pages_of_a_filtered_list_applies_to_all_its_conversations(reviewer: Client) -> None:
     owner = make_user("anna")
     conversations = [make_conversation(owner) for _ in range(30)]
     make_conversation(make_user("bert"))

@@ -29,7 +29,7 @@ def make_conversations_with_formulas() -> list[Conversation]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_results_have_one_row_per_conversation_with_escaped_cells() -> None:
+async def test_csv_of_results_has_one_row_per_conversation_with_escaped_cells() -> None:
     conversations = await sync_to_async(make_conversations_with_formulas)()
     client = AsyncClient()
     await client.aforce_login(await sync_to_async(make_account)("reviewer"))
@@ -59,5 +59,5 @@ def test_possible_formulas_are_escaped(prefix: str, rest: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["plain", "a=b", "1", 7, "", "'quoted"])
-def test_other_cells_are_not_changed(value: object) -> None:
+def test_cells_that_are_no_formulas_are_not_changed(value: object) -> None:
     assert escape_cell(value) == str(value)

@@ -87,7 +87,7 @@ def fields_of(page: str) -> dict[str, str]:
     return dict(found)
 
 
-def test_confirmation_of_thousands_of_conversations_shows_numbers_and_deletes_all(superuser: Client) -> None:
+def test_confirmation_page_shows_the_counts_and_deletes_only_the_confirmed_conversations(superuser: Client) -> None:
     owner, other = make_user("anna"), make_user("bert")
     Conversation.objects.bulk_create(Conversation(owner=owner, title=f"title-{number}") for number in range(2400))
     first, kept = Conversation.objects.all()[0], make_conversation(other)

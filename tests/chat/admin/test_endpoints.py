@@ -99,7 +99,7 @@ def test_query_count_of_the_list_does_not_depend_on_its_rows(operator: Client) -
     assert counts[0] == counts[1]
 
 
-def test_models_of_an_endpoint_can_be_edited_while_it_is_turned_off(operator: Client) -> None:
+def test_models_of_a_disabled_endpoint_can_be_added(operator: Client) -> None:
     make_endpoint(is_enabled=False)
     form = {"provider": "openai_compatible", "endpoint": "local", "name": "m", "position": "0", "thinking_level": ""}
     form |= {"function_calling": "true", "image_input": "unknown"}
@@ -139,7 +139,7 @@ def test_page_says_why_a_server_lists_no_models(operator: Client, server: Server
     assert "401 &lt;b&gt;no&lt;/b&gt;" in html
 
 
-def test_page_shows_the_results_of_an_endpoint_test_in_words(
+def test_page_shows_each_result_of_an_endpoint_test_without_the_api_key(
     operator: Client, server: Server, settings: Settings
 ) -> None:
     settings.ENDPOINT_API_KEYS = {"SOME_API_KEY": "sk-secret"}

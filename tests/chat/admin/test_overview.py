@@ -68,7 +68,7 @@ def test_only_staff_with_the_permission_see_the_page_and_its_link() -> None:
         assert client.post(OVERVIEW_URL).status_code == 405
 
 
-def test_operator_role_has_the_permission() -> None:
+def test_operator_role_has_the_permission_to_view_the_overview() -> None:
     operators = Group.objects.get(name="Operator")
     assert operators.permissions.filter(codename="view_overview").exists()
 
@@ -100,7 +100,7 @@ def test_each_chart_has_a_title_a_scale_and_a_table() -> None:
         assert bool(chart.select(class_="chart-bar")) is (chart not in charts_of_days)
 
 
-def test_content_has_no_inline_script_style_or_external_url() -> None:
+def test_overview_content_has_no_inline_script_no_inline_style_and_no_external_url() -> None:
     make_turns()
     (content,) = re.findall(r'<div id="content-main".*', get_page(make_operator()), flags=re.DOTALL)
     charts = content.partition("<footer")[0]
@@ -115,7 +115,7 @@ def test_empty_period_is_explained_in_each_chart() -> None:
     assert 'role="img"' not in text
 
 
-def test_chart_without_amounts_says_what_is_missing() -> None:
+def test_chart_without_values_says_which_values_are_missing() -> None:
     message = make_model_message(make_conversation())
     Turn.objects.filter(pk=message.turn.pk).update(usage={}, first_part_at=None)
     text = get_page(make_operator())
@@ -135,7 +135,9 @@ def test_page_shows_30_days_if_another_period_than_the_three_offered_is_asked_fo
         assert f'<a href="?days={days}" aria-current="page">' in get_page(user, query)
 
 
-def test_kernels_of_the_service_are_counted(settings: Settings, tmp_path: Path) -> None:
+def test_overview_shows_the_number_of_kernels_or_says_that_the_service_does_not_run(
+    settings: Settings, tmp_path: Path
+) -> None:
     with running_service(directory=tmp_path) as service:
         settings.KERNEL_SERVICE_DIR = service.directory
         assert "0 in use, 0 kept ready. The service is stopped." in get_page(make_operator())

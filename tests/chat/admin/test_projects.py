@@ -13,7 +13,7 @@ from tests.factories import make_attachment, make_conversation, make_user
 pytestmark = pytest.mark.django_db
 
 
-def test_pages_show_sizes_but_no_name_and_no_instruction(superuser: Client) -> None:
+def test_admin_pages_of_projects_show_counts_but_neither_names_nor_instructions(superuser: Client) -> None:
     owner = make_user("ann")
     project = Project.objects.start(owner.pk, name="Secret harbour", instruction="Secret words.")
     for _ in range(3):

@@ -26,7 +26,7 @@ def end_sessions(role: str, *sessions: PythonSession) -> str:
     return client_of(make_account(role)).post(admin_url(PythonSession), data, follow=True).content.decode()
 
 
-def test_reaper_ends_the_kernels_that_the_action_was_run_on() -> None:
+def test_admin_action_marks_only_the_chosen_running_sessions_to_be_ended() -> None:
     chosen, other, stopped = make_session(), make_session(), make_stopped()
     assert "1 Python session will have ended in a few seconds." in end_sessions("operator", chosen, stopped)
     for session in (chosen, other, stopped):
@@ -63,7 +63,7 @@ def test_only_operators_start_and_stop_the_service(command: str, monkeypatch: py
     assert commands == [command]
 
 
-def test_failures_of_the_service_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_the_kernel_service_is_shown_to_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     client = client_of(make_account("operator"))
     failed = ServiceStatus("error", error="The gateway does not start: no room.")
     monkeypatch.setattr(LocalService, "status", lambda service: failed)
@@ -79,7 +79,7 @@ def test_failures_of_the_service_are_shown(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("url", ["", "http://gateway.example:8888"])
-def test_unknown_command_and_a_remote_service_are_refused(url: str, settings: Settings) -> None:
+def test_unknown_command_or_command_for_a_remote_kernel_service_is_refused(url: str, settings: Settings) -> None:
     settings.JUPYTER_GATEWAY_URL = url
     data = {"command": "start" if url else "explode"}
     page = client_of(make_account("operator")).post(reverse(SERVICE), data, follow=True).content.decode()

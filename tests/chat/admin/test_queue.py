@@ -170,7 +170,7 @@ def test_search_finds_ids_and_words_of_the_full_text_index(reviewer: Client) -> 
 # --- neighbours
 
 
-def test_neighbours_follow_the_filters_and_the_order_of_the_list(reviewer: Client) -> None:
+def test_previous_and_next_links_follow_the_filters_and_the_order_of_the_list(reviewer: Client) -> None:
     start = timezone.now()
     rows = [make_conversation(title=str(number)) for number in range(6)]
     for number, row in enumerate(rows):

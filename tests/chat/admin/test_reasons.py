@@ -81,7 +81,9 @@ def test_reason_form_refuses_empty_and_long_reasons(reviewer: Client, conversati
 
 
 @pytest.mark.usefixtures("reasons_required")
-def test_reason_opens_one_conversation_and_is_shown_to_its_owner(reviewer: Client, conversation: Conversation) -> None:
+def test_reason_gives_access_to_one_conversation_and_is_shown_to_the_owner(
+    reviewer: Client, conversation: Conversation
+) -> None:
     other = make_conversation(conversation.owner, title=f"{SECRET} other")
     form_url = reviewer.get(review_url(conversation, "change/?as=sent")).headers["Location"]
     response = reviewer.post(form_url, {"reason": "Reported by <its> user"})
@@ -101,7 +103,9 @@ def test_reason_opens_one_conversation_and_is_shown_to_its_owner(reviewer: Clien
 
 
 @pytest.mark.usefixtures("reasons_required")
-def test_word_search_covers_only_conversations_with_a_reason(reviewer: Client, conversation: Conversation) -> None:
+def test_word_search_finds_only_conversations_for_which_a_reason_was_given(
+    reviewer: Client, conversation: Conversation
+) -> None:
     other = make_conversation(conversation.owner, title=f"{SECRET} other")
     reviewer.post(review_url(conversation, "reason/"), {"reason": "because"})
     by_word = reviewer.get(f"{QUEUE_URL}?q={SECRET}").content.decode()
@@ -126,7 +130,7 @@ def test_reason_form_redirects_only_within_the_site(reviewer: Client, conversati
 
 
 @pytest.mark.usefixtures("reasons_required")
-def test_oldest_reason_is_dropped_beyond_the_limit(
+def test_oldest_reason_no_longer_gives_access_if_a_reader_enters_too_many_reasons(
     reviewer: Client, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_access, "REASONS_LIMIT", 2)

@@ -41,7 +41,9 @@ def test_every_model_has_a_list_a_page_a_history_and_a_search(
 
 
 @pytest.mark.parametrize("model", RECORDS)
-def test_every_choice_of_every_filter_works(superuser: Client, conversation: Conversation, model: type[Model]) -> None:
+def test_every_choice_of_every_list_filter_returns_a_page(
+    superuser: Client, conversation: Conversation, model: type[Model]
+) -> None:
     changelist = superuser.get(admin_url(model)).context["cl"]
     for spec in changelist.filter_specs:
         for choice in spec.choices(changelist):
@@ -75,7 +77,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(
 
 
 @pytest.mark.parametrize("model", READ_ONLY_MODELS)
-def test_rows_cannot_be_added_changed_or_deleted(
+def test_stored_rows_cannot_be_added_changed_or_deleted_in_the_admin(
     superuser: Client, reviewer: Client, conversation: Conversation, model: type[Model]
 ) -> None:
     row = first_row(model)

@@ -105,7 +105,7 @@ def test_unknown_conversation_redirects_to_the_queue(reviewer: Client) -> None:
         assert "does not exist any more" in response.content.decode()
 
 
-def test_sent_view_shows_all_fields_of_parts_and_shortens_long_texts(
+def test_view_of_parts_as_sent_shows_all_their_fields_and_shortens_long_texts(
     reviewer: Client, conversation: Conversation
 ) -> None:
     message = conversation.messages.get(role="model")
@@ -182,7 +182,7 @@ def test_every_version_can_be_opened_with_the_messages_that_follow_it(
     assert "foreign" not in get_page(reviewer, conversation, f"?version={foreign.pk}")
 
 
-def test_live_answer_without_parts_has_a_page(reviewer: Client) -> None:
+def test_review_page_of_a_running_answer_without_parts_is_shown(reviewer: Client) -> None:
     message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
     Part.objects.filter(message=message).delete()
     TurnEvent.objects.all().delete()
@@ -205,7 +205,9 @@ def test_number_of_queries_does_not_depend_on_the_length_of_a_conversation(
     assert [count_queries(query) for query in ("", "?as=sent")] == queries_of_few
 
 
-def test_views_check_the_method_and_the_csrf_token(reviewer: Client, conversation: Conversation) -> None:
+def test_review_views_refuse_wrong_methods_and_requests_without_a_csrf_token(
+    reviewer: Client, conversation: Conversation
+) -> None:
     assert reviewer.get(review_url(conversation, "verdict/")).status_code == 405
     assert reviewer.post(review_url(conversation), {"title": "x"}).status_code == 403
     assert reviewer.post(review_url(conversation, f"files/{Attachment.objects.get().pk}/")).status_code == 405

@@ -137,11 +137,11 @@ def actions_of(model: type[Model], user: User) -> set[str]:
 # --- the matrix is complete
 
 
-def test_matrix_contains_every_registered_model() -> None:
+def test_permission_matrix_contains_every_registered_model() -> None:
     assert {label_of(model) for model in registered_models()} == set(MATRIX)
 
 
-def test_matrix_contains_every_custom_view() -> None:
+def test_permission_matrix_contains_every_custom_view() -> None:
     known = {f"admin/{label.replace('.', '/')}{suffix}" for label in MATRIX for suffix in MODEL_ROUTES}
     others = {route for route in all_routes() if route.startswith("admin/") and not route.startswith(SITE_ROUTES[6:])}
     others -= known | set(SITE_ROUTES)
@@ -151,7 +151,7 @@ def test_matrix_contains_every_custom_view() -> None:
     assert others == set(CUSTOM_VIEWS)
 
 
-def test_matrix_contains_every_action() -> None:
+def test_permission_matrix_contains_every_action() -> None:
     superuser = make_account("superuser")
     for model in registered_models():
         assert actions_of(model, superuser) == {
@@ -163,7 +163,7 @@ def test_matrix_contains_every_action() -> None:
 
 
 @pytest.mark.parametrize("role", ROLE_LETTERS)
-def test_each_role_can_open_only_what_the_matrix_allows(role: str) -> None:
+def test_each_role_can_open_only_the_pages_that_the_permission_matrix_allows(role: str) -> None:
     rows = make_row_of_each_model()
     client, letter = client_of(make_account(role)), ROLE_LETTERS[role]
 
@@ -200,7 +200,7 @@ def test_each_role_can_open_only_what_the_matrix_allows(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["staff", "reviewer", "operator"])
-def test_each_role_can_run_only_the_actions_that_the_matrix_allows(role: str) -> None:
+def test_each_role_can_run_only_the_actions_that_the_permission_matrix_allows(role: str) -> None:
     rows = make_row_of_each_model()
     user = make_account(role)
     client, letter = client_of(user), ROLE_LETTERS[role]
@@ -224,7 +224,7 @@ def test_operators_who_are_reviewers_may_retry_uploads_from_the_queue() -> None:
     assert "try_storage_again" in actions_of(Conversation, user)
 
 
-def test_reviewers_see_only_the_names_of_accounts() -> None:
+def test_reviewers_see_the_owners_name_but_no_lists_of_accounts_messages_or_models() -> None:
     rows = make_row_of_each_model()
     reviewer = client_of(make_account("reviewer"))
     index = reviewer.get("/admin/").content.decode()
@@ -239,7 +239,7 @@ def test_reviewers_see_only_the_names_of_accounts() -> None:
 # --- creation of the roles
 
 
-def test_roles_have_their_permissions_and_are_created_once() -> None:
+def test_roles_have_their_permissions_and_creating_them_again_changes_nothing() -> None:
     def permissions_by_group() -> dict[str, set[str]]:
         return {
             group.name: {f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()}
@@ -255,7 +255,7 @@ def test_roles_have_their_permissions_and_are_created_once() -> None:
     assert Permission.objects.count() == permissions
 
 
-def test_roles_create_permissions_that_do_not_exist_yet() -> None:
+def test_creating_roles_creates_permissions_that_do_not_exist_yet() -> None:
     names = dict(Permission.objects.values_list("codename", "name"))
     Group.objects.all().delete()
     Permission.objects.all().delete()

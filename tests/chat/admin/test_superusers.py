@@ -64,7 +64,7 @@ def test_staff_who_manage_accounts_cannot_become_superusers() -> None:
     assert manager.user_permissions.count() == 2
 
 
-def test_superusers_who_are_inactive_or_leaving_do_not_count() -> None:
+def test_superuser_cannot_be_deactivated_if_all_others_are_inactive_or_about_to_be_deleted() -> None:
     boss, leaver, idler = (make_superuser(name) for name in ("boss", "leaver", "idler"))
     leaver_client = client_of(leaver)
     leaver_client.post("/accounts/reauthenticate/", {"password": PASSWORD})

@@ -20,7 +20,7 @@ def post_verdict(client: Client, conversation: Conversation, decision: str, **fi
     return client.post(review_url(conversation, "verdict/"), {"decision": decision, **fields}).status_code
 
 
-def test_verdicts_are_added_to_the_history_in_order(reviewer: Client) -> None:
+def test_verdicts_are_added_to_the_review_history_in_order(reviewer: Client) -> None:
     conversation = make_conversation()
     assert post_verdict(reviewer, conversation, "taken") == 302
     flagged = {"note": "Wrong sum.\nSee turn 1", "labels": "maths, Maths ,  odd  word"}
@@ -45,7 +45,7 @@ def test_verdicts_are_added_to_the_history_in_order(reviewer: Client) -> None:
     assert "Wrong sum.<br>See turn 1" in page
 
 
-def test_page_suggests_only_labels_that_are_in_use(reviewer: Client) -> None:
+def test_review_page_suggests_only_labels_that_reviews_have_now(reviewer: Client) -> None:
     conversation = make_conversation()
     post_verdict(reviewer, conversation, "noted", labels="maths, odd word")
     post_verdict(reviewer, conversation, "noted", labels="maths")
@@ -54,14 +54,14 @@ def test_page_suggests_only_labels_that_are_in_use(reviewer: Client) -> None:
     assert 'data-label="odd word"' not in page
 
 
-def test_note_does_not_change_the_state(reviewer: Client) -> None:
+def test_verdict_that_is_only_a_note_does_not_change_the_review_state(reviewer: Client) -> None:
     conversation = make_conversation()
     post_verdict(reviewer, conversation, "approved")
     assert post_verdict(reviewer, conversation, "noted", note="later") == 302
     assert Review.objects.get().state == "approved"
 
 
-def test_verdict_is_refused_until_the_reviewer_has_seen_a_newer_one(reviewer: Client) -> None:
+def test_verdict_is_refused_until_the_reviewer_has_seen_the_newer_verdict_of_another_reviewer(reviewer: Client) -> None:
     conversation = make_conversation()
     seen = reviewer.get(review_url(conversation)).context["newest_verdict_id"]
     Review.objects.decide([conversation.pk], make_account("superuser"), ReviewDecision.FLAGGED)
@@ -126,7 +126,7 @@ def test_invalid_verdict_is_refused_with_a_sentence(reviewer: Client, fields: di
     assert not Review.objects.exists()
 
 
-def test_labels_may_contain_any_characters(reviewer: Client) -> None:
+def test_labels_of_a_verdict_may_contain_any_characters(reviewer: Client) -> None:
     conversation = make_conversation()
     assert post_verdict(reviewer, conversation, "noted", labels="Ünicode, 图表, a\x00b, ', <b>") == 302
     assert {label.name for label in Review.objects.get().labels.all()} == {"Ünicode", "图表", "ab", "'", "<b>"}

@@ -167,7 +167,7 @@ def invalid_tokens(owner: User) -> Sequence[str]:
     )
 
 
-def test_tests_of_access_list_every_call() -> None:
+def test_expected_statuses_of_these_tests_list_every_call_of_the_api() -> None:
     assert {str(call.pattern) for call in calls} == set(STATUSES)
 
 
@@ -178,7 +178,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def test_only_the_owner_may_make_a_call(rows: OwnedRows) -> None:
+def test_only_the_owner_of_a_row_can_make_api_calls_about_it(rows: OwnedRows) -> None:
     deactivated = signed_in(make_user("deactivated"))
     User.objects.filter(username="deactivated").update(is_active=False)
     strangers = [signed_in(make_user("other")), signed_in(make_user("staff", is_staff=True, is_superuser=True))]
@@ -241,7 +241,7 @@ def test_number_of_queries_does_not_reveal_whether_a_row_exists(rows: OwnedRows)
         assert counts[0] == counts[1], route
 
 
-def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
+def test_api_write_with_a_session_cookie_needs_a_csrf_token(rows: OwnedRows) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(rows.owner)
     assert client.get("/api/v1/conversations/").status_code == 200
@@ -253,7 +253,7 @@ def test_write_with_a_session_needs_a_csrf_token(rows: OwnedRows) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_streams_and_exports_are_for_the_owner_alone(rows: OwnedRows) -> None:
+async def test_event_streams_and_exports_give_no_content_to_other_users(rows: OwnedRows) -> None:
     # test_sessions.py, test_tables.py and test_numbers.py check access to these calls, whose results take time.
     others = re.compile("/session/|/table/|/numbers/")
     routes = [route for route, methods in STATUSES.items() if methods.get("get") == 503 and not others.search(route)]

@@ -93,7 +93,9 @@ def test_stream_stays_open_while_the_turn_waits_and_goes_on_after_the_decision(
     assert api.get(f"turns/{turn_id}/").json()["approval"] is None
 
 
-def test_repeated_decision_is_accepted_and_another_one_is_refused(api: ApiClient, server: LiveServer) -> None:
+def test_repeated_decision_is_accepted_and_a_different_second_decision_is_refused(
+    api: ApiClient, server: LiveServer
+) -> None:
     turn_id, approval_id = ask(api)
     body = {"id": approval_id, "decision": "run"}
     assert api.post(f"turns/{turn_id}/approval/", json=body).status_code == 202
@@ -136,7 +138,7 @@ def test_invalid_decision_is_refused_with_a_sentence(api: ApiClient, body: objec
     assert api.post(f"turns/{turn_id}/stop/").status_code == 202
 
 
-def test_waiting_turn_can_be_stopped_and_counts_as_live(api: ApiClient) -> None:
+def test_waiting_turn_can_be_stopped_and_prevents_another_question(api: ApiClient) -> None:
     conversation_id = api.create_conversation(model="scenario-function-code", code_execution="off")
     turn_id = api.ask(conversation_id).json()["id"]
     approval = wait_for_approval(api, turn_id)
@@ -151,7 +153,7 @@ def test_waiting_turn_can_be_stopped_and_counts_as_live(api: ApiClient) -> None:
     assert (late.status_code, late.json()["detail"]) == (409, "This answer does not wait for a decision any more.")
 
 
-def test_turn_of_another_user_does_not_exist(api: ApiClient, server: LiveServer) -> None:
+def test_decision_with_an_unknown_token_or_about_an_unknown_turn_is_refused(api: ApiClient, server: LiveServer) -> None:
     turn_id, approval_id = ask(api)
     body = {"id": approval_id, "decision": "run"}
     anonymous = ApiClient(server, "plt_unknown")

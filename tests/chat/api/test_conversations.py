@@ -74,7 +74,7 @@ def test_approval_is_auto_by_default_and_only_auto_and_ask_are_accepted(client: 
         assert client.patch(path, {"approval": value}, content_type="application/json").json()["approval"] == value
 
 
-def test_private_data_and_release_are_stored_as_sent(client: Client) -> None:
+def test_settings_private_data_and_release_can_be_changed_and_are_stored(client: Client) -> None:
     created = client.post(LIST, {}, content_type="application/json")
     path = created.headers["Location"]
     assert (created.json()["private_data"], created.json()["release"]) == (False, "auto")

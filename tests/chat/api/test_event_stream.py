@@ -45,7 +45,7 @@ def finished_turn() -> Turn:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings: Settings) -> None:
+async def test_stream_above_the_limit_of_open_streams_gets_an_error_event(settings: Settings) -> None:
     settings.SOCKETS_LIMIT = 1
     turn = await sync_to_async(finished_turn)()
     user_id = turn.conversation.owner_id
@@ -66,7 +66,9 @@ async def test_streams_that_are_opened_at_once_do_not_exceed_the_limit(settings:
 
 
 @pytest.mark.django_db
-def test_events_that_were_read_before_an_error_of_the_database_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_read_before_a_database_error_are_sent_and_reading_continues_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     live = LiveTurn.create()
     for number in range(4):
         live.receive(Text(text=f"word {number} "))
@@ -112,7 +114,7 @@ def decide_and_end(live: LiveTurn) -> Turn:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_stream_of_a_waiting_turn_stays_open_and_goes_on_at_the_frame_of_the_decision(
+async def test_stream_of_a_waiting_turn_stays_open_and_continues_as_soon_as_a_decision_is_published(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # With this interval, the stream does not poll the database during the test.
@@ -164,7 +166,7 @@ async def read_events(client: AsyncClient, path: str, last_event_id: str = "") -
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
+async def test_turn_whose_log_is_deleted_is_streamed_from_its_stored_parts() -> None:
     turn = await sync_to_async(turn_without_log)()
     attachment = await Attachment.objects.aget()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
@@ -202,7 +204,9 @@ async def test_turn_whose_log_is_deleted_is_streamed_from_its_parts() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("last_event_id", "status"), [("3", 410), ("three", 400), ("-1", 400), ("9" * 10, 400)])
-async def test_problem_is_returned_if_the_last_event_id_cannot_be_resumed(last_event_id: str, status: int) -> None:
+async def test_stream_is_refused_if_it_cannot_be_resumed_after_the_last_event_id(
+    last_event_id: str, status: int
+) -> None:
     turn = await sync_to_async(turn_without_log)()
     client, path = AsyncClient(), f"/api/v1/turns/{turn.pk}/events/"
     await client.aforce_login(await User.objects.aget())

@@ -96,7 +96,7 @@ def test_generated_client_downloads_exports(call: Callable[..., Any]) -> None:
     assert zipfile.is_zipfile(call("export.export").payload)
 
 
-def test_generated_client_returns_problems_as_values(call: Callable[..., Any]) -> None:
+def test_generated_client_returns_an_error_response_as_a_problem_object(call: Callable[..., Any]) -> None:
     created = call("conversations.conversations_create", body=model("NewConversationRequest")())
     changes = model("ConversationChangesRequest")(pinned=True)
     changed = call("conversations.conversations_change", created.id, body=changes)

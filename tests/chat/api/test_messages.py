@@ -112,7 +112,7 @@ def test_messages_are_listed_page_by_page(client: Client, owner: User) -> None:
     assert (first["results"], second["results"], second["next"]) == ([question], [answer], None)
 
 
-def test_part_names_the_attachment_that_holds_its_bytes(client: Client, owner: User) -> None:
+def test_json_of_a_part_has_the_index_of_the_attachment_with_its_bytes(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner))
     set_parts(message, Text(text="a"), InlineData(mime_type="image/png"))
     message.parts.filter(index=1).update(attachment=make_graph(message, part_index=1))
@@ -133,7 +133,9 @@ def test_json_of_a_part_has_the_fields_of_its_kind_and_is_valid(part: PartValue)
     assert serializer.is_valid(), serializer.errors
 
 
-def test_page_has_fewer_messages_if_they_are_long(client: Client, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_of_the_list_has_fewer_messages_if_messages_are_long(
+    client: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chat.api.queries.PAGE_LIMIT_CHARS", 1_000)
     conversation = make_conversation(owner)
     for chars in (300, 300, 700, 2_000, 10):
@@ -147,7 +149,7 @@ def test_page_has_fewer_messages_if_they_are_long(client: Client, owner: User, m
     assert pages == [[0, 1, 2, 3, 4], [5, 6], [7], [8, 9]]
 
 
-def test_markers_that_somebody_typed_are_not_listed_as_markers(client: Client, owner: User) -> None:
+def test_text_that_looks_like_a_marker_is_not_listed_as_a_marker(client: Client, owner: User) -> None:
     typed = "What is [GRAPH:0]?\n[GRAPH:0]\n"
     conversation = make_conversation(owner)
     question = make_user_message(conversation, typed)

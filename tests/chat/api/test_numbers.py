@@ -98,7 +98,7 @@ async def test_numbers_of_an_earlier_answer_are_traced_at_the_first_request() ->
     assert (await client.get(f"/api/v1/messages/{question.pk}/numbers/")).status_code == 404
 
 
-def test_exports_hold_the_numbers_that_were_traced(owner: User) -> None:
+def test_exports_contain_the_traced_numbers_and_those_without_a_source(owner: User) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, "7 of 8")])
     common = {"value": "1", "unit": ""}
     numbers = [
@@ -142,13 +142,13 @@ async def test_numbers_are_traced_only_on_request_if_no_result_or_file_precedes_
     assert (await client.get(f"{page}?begin")).status_code == 202
 
 
-def test_line_says_that_an_answer_has_no_numbers_only_if_asked() -> None:
+def test_line_that_says_no_numbers_is_hidden_unless_the_user_asked_for_the_check() -> None:
     sentence = "No numbers to check"
     assert numbers_html("As in step 1.", []).startswith(f"<summary hidden>{sentence}</summary>")
     assert numbers_html("As in step 1.", [], is_asked=True).startswith(f"<summary>{sentence}</summary>")
 
 
-async def test_page_starts_tracing_numbers_and_names_files_that_were_not_read(owner: User) -> None:
+async def test_page_starts_tracing_numbers_and_lists_attached_files_that_were_not_read(owner: User) -> None:
     question, answer = await sync_to_async(make_answer)(owner)
     workbook = await sync_to_async(make_attachment)(owner, name="b.xlsx")
     workbook.mime_type = XLSX
@@ -200,7 +200,7 @@ async def test_numbers_come_from_the_cells_of_an_attached_workbook(table_kernels
 
 
 @pytest.mark.parametrize(("text", "may_act"), [("It is 5.", True), ("Yes.", True), ("It is 5.", False)])
-def test_only_owners_see_the_line_of_numbers_and_only_if_the_answer_has_digits(
+def test_line_that_checks_numbers_is_shown_only_to_owners_and_if_the_answer_has_digits(
     text: str, may_act: bool, owner: User
 ) -> None:
     answer = make_model_message(make_conversation(owner), parts=[(PartKind.TEXT, text)])

@@ -35,7 +35,7 @@ MALFORMED = [b"{", b"[1, NaN]", b'{"title": Infinity}', b"\xff", b"[" * 100_000,
 
 
 @pytest.mark.parametrize("body", MALFORMED, ids=[repr(body[:12]) for body in MALFORMED])
-def test_body_that_is_not_json_is_malformed(client: Client, body: bytes) -> None:
+def test_body_that_is_not_json_is_refused_with_status_400(client: Client, body: bytes) -> None:
     response = client.post(LIST, body, content_type="application/json")
     assert problem_of(response, 400)["title"] == "Malformed"
 
@@ -116,7 +116,7 @@ def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> Non
     assert (options.status_code, options.headers["Allow"], options.content) == (204, "GET, POST, HEAD, OPTIONS", b"")
 
 
-def test_head_has_the_etag_of_get(client: Client, owner: User) -> None:
+def test_response_to_head_has_the_same_etag_as_to_get(client: Client, owner: User) -> None:
     path = f"{LIST}{make_conversation(owner).pk}/"
     get, head = client.get(path), client.head(path)
     assert (head.status_code, head.content) == (200, b"")
@@ -142,7 +142,7 @@ def test_large_body_is_refused(client: Client) -> None:
     assert "2 MB" in problem_of(response, 413)["detail"]
 
 
-def test_large_upload_is_refused_by_its_announced_length(client: Client) -> None:
+def test_upload_with_a_too_large_content_length_is_refused(client: Client) -> None:
     file = SimpleUploadedFile("a.txt", b"x")
     response = client.post(UPLOADS, {"file": file}, CONTENT_LENGTH="99999999")
     assert "15.1 MB" in problem_of(response, 413)["detail"]
@@ -211,13 +211,13 @@ def test_etags_give_status_304_and_prevent_lost_updates(client: Client, owner: U
     problem_of(client.get(path), 404)
 
 
-def test_responses_are_kept_out_of_shared_caches(client: Client) -> None:
+def test_responses_have_headers_that_prevent_caching(client: Client) -> None:
     response = client.get(LIST)
     assert response.headers["Cache-Control"] == "no-store"
     assert {"Authorization", "Cookie"} <= set(response.headers["Vary"].split(", "))
 
 
-def test_every_problem_type_has_a_meaning() -> None:
+def test_every_problem_type_has_a_status_and_an_explanation() -> None:
     for problem_type in ProblemType:
         response = Problem(problem_type, "A sentence.").response()
         assert response.status_code == problem_type.status

@@ -46,7 +46,7 @@ def test_invalid_project_is_refused(client: Client, owner: User, body: dict[str,
     assert client.patch(path, body, content_type=JSON).status_code == (400 if body else 200)
 
 
-def test_list_has_pages_and_a_constant_number_of_queries(client: Client, owner: User) -> None:
+def test_list_of_projects_has_pages_and_runs_a_constant_number_of_queries(client: Client, owner: User) -> None:
     def count_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(LIST).status_code == 200
@@ -98,7 +98,7 @@ def test_files_are_added_and_removed(client: Client, owner: User) -> None:
     assert client.delete(f"{path}files/{file.pk}/").status_code == 404
 
 
-def test_conversations_are_created_in_moved_to_and_listed_by_project(client: Client, owner: User) -> None:
+def test_conversation_can_be_created_in_a_project_moved_and_listed_by_project(client: Client, owner: User) -> None:
     project = make_project(owner)
     created = client.post(CONVERSATIONS, {"project": str(project.pk)}, content_type=JSON).json()
     assert created["project"] == str(project.pk)
@@ -128,7 +128,7 @@ def test_foreign_and_unknown_projects_get_the_same_error(client: Client, owner: 
     assert Conversation.objects.filter(project__isnull=False).count() == 0
 
 
-def test_temporary_conversation_is_in_no_project_until_it_is_kept(client: Client, owner: User) -> None:
+def test_temporary_conversation_cannot_be_in_a_project_before_it_is_made_permanent(client: Client, owner: User) -> None:
     project_id = str(make_project(owner).pk)
     both = {"is_temporary": True, "project": project_id}
     assert client.post(CONVERSATIONS, both, content_type=JSON).status_code == 422

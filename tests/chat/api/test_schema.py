@@ -39,12 +39,12 @@ def document() -> dict[str, Any]:
     return document
 
 
-def test_document_is_valid(document: dict[str, Any]) -> None:
+def test_openapi_document_is_valid(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
     OpenAPIV31SpecValidator(document).validate()
 
 
-def test_document_has_every_method_of_every_call(document: dict[str, Any]) -> None:
+def test_openapi_document_lists_every_method_of_every_call(document: dict[str, Any]) -> None:
     documented = {re.sub(r"{\w+}", "{}", path): set(methods) for path, methods in document["paths"].items()}
     views = {
         "/api/v1/" + re.sub(r"<.*?>", "{}", str(call.pattern)): vars(call.callback)["view_class"]
@@ -156,7 +156,9 @@ def test_page_links_to_the_tokens_of_a_user_who_is_signed_in(client: Client) -> 
 
 
 @pytest.mark.drill
-def test_server_behaves_as_documented(document: dict[str, Any], server: LiveServer, token: str, api: ApiClient) -> None:
+def test_server_responses_to_generated_requests_conform_to_the_openapi_document(
+    document: dict[str, Any], server: LiveServer, token: str, api: ApiClient
+) -> None:
     """Run Schemathesis with all its checks of requests and responses."""
     # This turn makes rows, so that lists are not empty.
     api.wait_for_end(api.start_turn("scenario-code", code_execution="on")["id"])

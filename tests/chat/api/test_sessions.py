@@ -31,7 +31,7 @@ def session_of(api: ApiClient, conversation_id: str) -> dict[str, Any]:
     return session
 
 
-def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
+def test_session_settings_of_a_conversation_can_be_read_and_changed(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     path = f"conversations/{conversation_id}/"
     names = ("engine", "approval", "web_search")
@@ -44,7 +44,7 @@ def test_settings_can_be_read_and_changed(api: ApiClient) -> None:
     assert refused.json()["errors"] == {"engine": ["This must be one of auto, native, session."]}
 
 
-def test_repeated_key_starts_one_turn_and_is_refused_with_other_code(api: ApiClient) -> None:
+def test_repeated_idempotency_key_starts_one_turn_and_is_refused_if_the_code_differs(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path, headers = f"conversations/{conversation_id}/session/run/", {"Idempotency-Key": "code-1"}
     first = api.call("POST", path, json={"code": "1 + 1"}, headers=headers)
@@ -107,7 +107,7 @@ def test_files_are_sent_as_downloads_that_browsers_never_show(api: ApiClient, se
     assert stranger.http.get(f"{server.url}{file['url']}", timeout=60).status_code == 404
 
 
-def test_files_of_an_answer_can_be_kept(api: ApiClient) -> None:
+def test_file_that_code_wrote_can_be_kept_as_an_attachment(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "open('größe.csv', 'w').write('a,b')")
     answer = api.get(f"conversations/{conversation_id}/messages/").json()["results"][1]
@@ -156,7 +156,7 @@ def test_running_code_can_be_interrupted(api: ApiClient) -> None:
     assert [one["name"] for one in session_of(api, conversation_id)["variables"]] == ["x"]
 
 
-def test_session_can_be_restarted_and_the_next_answer_says_so(api: ApiClient) -> None:
+def test_after_a_restart_of_the_session_the_next_answer_says_that_it_is_new(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "x = 1")
     response = api.post(f"conversations/{conversation_id}/session/restart/")
@@ -169,7 +169,7 @@ def test_session_can_be_restarted_and_the_next_answer_says_so(api: ApiClient) ->
     assert session_of(api, conversation_id)["note"] == ""
 
 
-def test_session_can_be_kept_and_ended_and_its_code_run_again(api: ApiClient) -> None:
+def test_session_can_be_kept_longer_ended_and_its_code_run_again(api: ApiClient) -> None:
     conversation_id = new_conversation(api)
     path = f"conversations/{conversation_id}/session"
     for call in ("close", "keep", "replay"):
@@ -200,7 +200,7 @@ def test_session_can_be_kept_and_ended_and_its_code_run_again(api: ApiClient) ->
     assert [(one["name"], one["preview"]) for one in session["variables"]] == [("x", "42")]
 
 
-def test_session_reports_that_it_has_run_code_of_another_version(api: ApiClient, server: LiveServer) -> None:
+def test_session_reports_that_code_of_another_answer_version_ran_in_it(api: ApiClient, server: LiveServer) -> None:
     conversation_id = new_conversation(api)
     run(api, conversation_id, "x = 1")
     assert not session_of(api, conversation_id)["is_other_branch"]

@@ -81,7 +81,7 @@ async def patch(client: AsyncClient, attachment: Attachment, reading: object) ->
     return Reply.of(response)
 
 
-async def test_first_call_begins_the_reading_and_later_ones_return_it(table_kernels: Settings) -> None:
+async def test_first_call_starts_reading_the_table_and_a_later_call_returns_the_result(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     assert (await get(client, attachment)).status_code == 202
     table = await read(client, attachment)
@@ -96,7 +96,7 @@ async def test_first_call_begins_the_reading_and_later_ones_return_it(table_kern
     assert await AttachmentPreview.objects.filter(attachment=attachment, choices__isnull=True).acount() == 1
 
 
-async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kernels: Settings) -> None:
+async def test_chosen_encoding_changes_how_the_table_is_read_until_the_choice_is_reset(table_kernels: Settings) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     response = await patch(client, attachment, {"encoding": "koi8_r"})
     assert response.status_code == 200, response.content
@@ -145,7 +145,7 @@ async def test_choice_changes_the_table_and_is_kept_until_it_is_reset(table_kern
         ({"path": 1}, "The choice “path” must be a text of 0 to 200 characters."),
     ],
 )
-async def test_choice_that_is_not_allowed_is_refused_with_a_sentence(
+async def test_invalid_choice_of_how_to_read_a_table_is_refused_with_a_sentence(
     settings: Settings, reading: object, sentence: str
 ) -> None:
     client, attachment = await upload("a.csv", b"a,b\n1,2\n")
@@ -157,7 +157,9 @@ async def test_choice_that_is_not_allowed_is_refused_with_a_sentence(
     assert not await AttachmentPreview.objects.aexists()
 
 
-async def test_choice_with_which_the_file_cannot_be_read_leaves_the_former_one(table_kernels: Settings) -> None:
+async def test_choice_that_does_not_fit_the_file_is_refused_and_the_former_choice_stays(
+    table_kernels: Settings,
+) -> None:
     client, attachment = await upload("prodazhi.csv", CYRILLIC)
     await patch(client, attachment, {"encoding": "KOI8-R"})
     response = await patch(client, attachment, {"sheet": "Nowhere"})
@@ -167,7 +169,7 @@ async def test_choice_with_which_the_file_cannot_be_read_leaves_the_former_one(t
     assert (await read(client, attachment))["reading"]["encoding"] == "KOI8-R"
 
 
-async def test_workbook_has_no_encoding(table_kernels: Settings) -> None:
+async def test_encoding_cannot_be_chosen_for_a_workbook(table_kernels: Settings) -> None:
     client, attachment = await upload("book.xlsx", excel_file({"One": [["a"], [1]]}), mime_type="application/x")
     response = await patch(client, attachment, {"encoding": "UTF-8"})
     assert response.status_code == 400
@@ -200,7 +202,7 @@ async def test_file_that_can_hold_no_table_has_status_404(
     assert (await patch(client, attachment, {"delimiter": ";"})).status_code == 404
 
 
-async def test_table_of_another_person_does_not_exist(table_kernels: Settings) -> None:
+async def test_table_of_another_person_is_not_found(table_kernels: Settings) -> None:
     owner, attachment = await upload("a.csv", b"a,b\n1,2\n")
     await read(owner, attachment)
     stranger = await log_in()
@@ -209,7 +211,9 @@ async def test_table_of_another_person_does_not_exist(table_kernels: Settings) -
     assert (await AttachmentPreview.objects.aget()).choices is None
 
 
-async def test_no_table_is_read_without_kernels(settings: Settings, tmp_path: Path) -> None:
+async def test_table_request_gets_status_503_if_kernels_are_disabled_or_not_available(
+    settings: Settings, tmp_path: Path
+) -> None:
     client, attachment = await upload("a.csv", b"a,b\n1,2\n")
     settings.KERNELS_LIMIT = 0
     for response in (await get(client, attachment), await patch(client, attachment, {"delimiter": ";"})):

@@ -37,7 +37,9 @@ def test_only_a_digest_of_a_token_is_stored() -> None:
     assert all(secret not in str(value) for value in row.values())
 
 
-def test_time_of_use_is_stored_once_a_minute(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_time_of_last_use_of_a_token_is_stored_at_most_once_a_minute(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     token, secret = ApiToken.objects.issue(make_user().pk, name="report", life=None)
     assert token.last_used_at is None
     assert ApiToken.objects.authenticate(secret) == token
@@ -64,7 +66,7 @@ def test_number_of_tokens_is_limited() -> None:
     ApiToken.objects.issue(user.pk, name="one more", life=None)
 
 
-def test_page_shows_a_new_token_once_and_revokes_it() -> None:
+def test_new_token_is_shown_once_and_can_be_revoked_on_the_page() -> None:
     client = Client()
     client.force_login(make_user())
     response = client.post(PAGE, {"name": "Weekly <report>", "days": "30"})
@@ -93,7 +95,7 @@ def log_in_long_ago(user: User) -> Client:
     return client
 
 
-def test_a_recent_login_needs_no_confirmation() -> None:
+def test_token_can_be_created_without_confirmation_after_a_recent_login() -> None:
     client = Client()
     client.force_login(make_user(password=PASSWORD))
     assert "confirm that it is you" not in client.get(PAGE).content.decode()
@@ -127,7 +129,7 @@ def test_code_is_asked_for_if_the_login_is_old_and_has_a_second_step() -> None:
     assert 'id="new-token"' in client.post(way, {"code": code}).content.decode()
 
 
-def test_all_tokens_are_revoked_at_once() -> None:
+def test_user_can_revoke_all_own_tokens_with_one_request() -> None:
     owner, other = make_user(), make_user()
     secrets = [ApiToken.objects.issue(one.pk, name="report", life=None)[1] for one in (owner, owner, other)]
     client = Client()
@@ -138,7 +140,7 @@ def test_all_tokens_are_revoked_at_once() -> None:
     assert "Revoke all" not in client.get(PAGE).content.decode()
 
 
-def test_page_explains_invalid_input() -> None:
+def test_page_refuses_a_token_without_name_or_lifetime_with_a_sentence() -> None:
     client = Client()
     client.force_login(make_user())
     for fields, words in (({"name": ""}, "Give the token a name"), ({"name": "a", "days": "7"}, "Choose how long")):
@@ -189,7 +191,7 @@ def set_password_by_mail(client: Client, person: User) -> None:
 
 
 @pytest.mark.parametrize("is_revoked", [True, False])
-def test_login_after_a_new_password_by_mail_offers_to_revoke_tokens(
+def test_first_login_with_a_password_that_was_reset_by_mail_offers_to_revoke_tokens(
     client: Client, settings: Settings, is_revoked: bool
 ) -> None:
     settings.EMAIL_URL = "smtp://localhost"
@@ -213,7 +215,7 @@ def test_login_after_a_new_password_by_mail_offers_to_revoke_tokens(
     assert client.post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
 
 
-def test_tokens_are_offered_only_after_the_second_step_and_only_if_there_are_any(
+def test_login_without_tokens_gets_no_offer_to_revoke_tokens_and_no_redirect_to_other_sites(
     client: Client, settings: Settings
 ) -> None:
     settings.EMAIL_URL = "smtp://localhost"

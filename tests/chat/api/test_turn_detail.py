@@ -24,7 +24,7 @@ def test_error_of_a_failed_turn_leaves_out_details_for_staff(client: Client, own
     assert b"secret" not in response.content
 
 
-def test_error_of_a_refused_request_has_the_reason_that_the_page_shows(client: Client, owner: User) -> None:
+def test_error_of_a_request_refused_by_the_service_quotes_the_services_reason(client: Client, owner: User) -> None:
     message = make_model_message(
         make_conversation(owner),
         status=Turn.Status.FAILED,
@@ -40,14 +40,14 @@ def test_error_of_a_refused_request_has_the_reason_that_the_page_shows(client: C
     assert (turn["provider"], turn["endpoint"], turn["model"]) == ("gemini", "", "plotline-demo")
 
 
-def test_interrupted_turn_has_an_error(client: Client, owner: User) -> None:
+def test_interrupted_turn_has_an_error_with_code_and_detail(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), status=Turn.Status.INTERRUPTED)
     error = client.get(f"/api/v1/turns/{message.turn.pk}/").json()["error"]
     assert error["code"] == "interrupted"
     assert error["detail"].endswith(".")
 
 
-def test_turn_has_its_finish_the_providers_word_for_it_and_the_number_of_rounds(client: Client, owner: User) -> None:
+def test_turn_has_its_finish_the_providers_finish_reason_and_the_number_of_rounds(client: Client, owner: User) -> None:
     message = make_model_message(make_conversation(owner), finish=Finish.LENGTH.value, finish_reason="MAX_TOKENS")
     Turn.objects.update(round_count=3, cost="0.1")
     turn = client.get(f"/api/v1/turns/{message.turn.pk}/").json()
@@ -92,7 +92,7 @@ def test_approval_of_a_call_without_code_has_its_arguments() -> None:
     assert approval_of(waiting_turn(call, ApprovalRequested("c1", "a1"))) == expected
 
 
-def test_approval_of_the_release_of_a_result_has_the_code_that_ran() -> None:
+def test_approval_to_send_a_result_to_the_model_has_the_code_that_ran() -> None:
     held = ResultHeld(FunctionResponse("run_python", {"output": "2"}, "c1"))
     decided = CallDecided("c1", "a1", is_approved=True, code="print(2)")
     live = waiting_turn(

@@ -174,7 +174,7 @@ def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None
     assert contents == [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
 
 
-def test_stream_of_a_waiting_turn_stays_open_until_it_runs_again() -> None:
+def test_stream_of_a_waiting_turn_stays_open_until_the_turn_runs_again() -> None:
     live = LiveTurn.create()
     live.receive(FunctionCall(name="run_python", call_id="c1"))
     live.write_row(("waiting", {}))
@@ -206,7 +206,7 @@ def test_parts_of_kinds_without_an_event_are_skipped(
     assert contents_of(live.turn) == [RUNNING]
 
 
-def test_events_of_a_second_attempt_follow_the_thoughts_of_the_first() -> None:
+def test_thoughts_of_a_failed_attempt_stay_in_the_stream_before_the_second_attempt() -> None:
     live = LiveTurn.create()
     live.receive(Thought(text="Hm."))
     changes = live.assembler.restart_attempt()
@@ -230,7 +230,7 @@ def test_reset_event_is_sent_when_text_becomes_a_thought() -> None:
     ]
 
 
-def test_numbers_of_events_equal_those_of_the_log_rows() -> None:
+def test_events_have_the_sequence_numbers_of_their_log_rows() -> None:
     live = LiveTurn.create()
     write_two_rounds(live)
     turn = live.end()
@@ -271,7 +271,7 @@ def test_stream_cannot_be_resumed_after_an_event_of_a_deleted_log() -> None:
     assert open_events(turn, FIRST_SEQ_FROM_PARTS) is not None
 
 
-def test_log_that_is_about_to_be_deleted_is_not_read_any_further() -> None:
+def test_events_are_read_from_stored_parts_once_the_log_is_about_to_be_deleted() -> None:
     live = LiveTurn.create()
     live.receive(Text(text="An answer."))
     turn = live.end()

@@ -87,7 +87,7 @@ def test_uploaded_file_can_be_read_back(api: ApiClient) -> None:
     assert api.get(file["url"]).content == CSV
 
 
-def test_client_that_reconnects_to_a_live_turn_misses_nothing(api: ApiClient) -> None:
+def test_client_that_reconnects_to_the_stream_of_a_live_turn_misses_no_event(api: ApiClient) -> None:
     started = api.start_turn("scenario-long-12")
     first = list(itertools.islice(api.events(started["events_url"]), 5))
     rest = list(api.events(started["events_url"], after=first[-1].seq))
@@ -125,7 +125,7 @@ def test_idempotency_key_cannot_be_used_for_another_question(api: ApiClient) -> 
         assert (response.status_code, response.json()["type"]) == (422, "/api/docs/#problem-key-reused"), question
 
 
-def test_repeated_idempotency_key_is_accepted_with_the_same_choices(api: ApiClient) -> None:
+def test_repeated_idempotency_key_with_the_same_fields_returns_the_same_turn(api: ApiClient) -> None:
     conversation_id = api.create_conversation()
     question: dict[str, Any] = {
         "attachments": [upload_csv(api)["id"]],
@@ -163,7 +163,7 @@ def test_second_question_is_refused_while_a_turn_is_live(api: ApiClient) -> None
     assert list(stream)[-1].name == "done"
 
 
-def test_turn_is_stopped_once(api: ApiClient) -> None:
+def test_second_stop_of_a_turn_returns_the_stopped_turn(api: ApiClient) -> None:
     started = api.start_turn("scenario-endless-20")
     stream = api.events(started["events_url"])
     next(event for event in stream if event.name == "text")

@@ -20,7 +20,7 @@ LONG = "scenario-continuation"
 VERTEX_STREAM = "/v1beta1/publishers/google/models/scenario-text:streamGenerateContent"
 
 
-async def test_stream_has_only_events_with_usage_and_a_finish_reason(http: aiohttp.ClientSession) -> None:
+async def test_each_event_of_a_stream_has_usage_and_the_last_has_a_finish_reason(http: aiohttp.ClientSession) -> None:
     async with http.post(TEXT_STREAM, params={"alt": "sse"}, json=HELLO) as response:
         body = await response.read()
     assert response.content_type == "text/event-stream"
@@ -46,7 +46,7 @@ async def test_stream_has_only_events_with_usage_and_a_finish_reason(http: aioht
         "/publishers/google/models",
     ],
 )
-async def test_any_version_and_the_paths_of_vertex_are_served(http: aiohttp.ClientSession, path: str) -> None:
+async def test_paths_of_any_api_version_and_of_vertex_are_served(http: aiohttp.ClientSession, path: str) -> None:
     url = f"{path}/scenario-text:streamGenerateContent"
     async with http.post(url, params={"alt": "sse"}, json=HELLO) as response:
         assert response.status == 200
@@ -61,7 +61,7 @@ async def test_any_version_and_the_paths_of_vertex_are_served(http: aiohttp.Clie
         (VERTEX_STREAM, False, "Unknown name"),
     ],
 )
-async def test_only_the_developer_api_accepts_a_boolean_for_storing(
+async def test_field_store_must_be_a_boolean_and_is_unknown_to_vertex(
     http: aiohttp.ClientSession, path: str, store: object, message: str
 ) -> None:
     async with http.post(path, params={"alt": "sse"}, json={**HELLO, "store": store}) as response:
@@ -82,7 +82,7 @@ async def test_only_the_developer_api_accepts_a_boolean_for_storing(
         ("/upload/v1beta/files?upload_id=no", b"", 404),
     ],
 )
-async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
+async def test_invalid_request_gets_an_error_in_geminis_format(
     http: aiohttp.ClientSession, path: str, data: bytes, status: int
 ) -> None:
     async with http.post(path, data=data) as response:
@@ -94,7 +94,7 @@ async def test_invalid_request_gets_an_error_in_the_form_of_gemini(
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "127.1.2.3", "[::1]:8300"])
-async def test_requests_to_every_name_of_loopback_are_accepted(http: aiohttp.ClientSession, host: str) -> None:
+async def test_requests_with_any_loopback_host_name_are_accepted(http: aiohttp.ClientSession, host: str) -> None:
     async with http.get("/v1beta/models", headers={"Host": host}) as response:
         assert response.status == 200
 
@@ -116,7 +116,7 @@ async def test_request_from_a_web_page_is_rejected(http: aiohttp.ClientSession) 
         assert response.status == 403
 
 
-async def test_long_answer_is_read_whole_by_the_sdk_in_both_protocols(client: genai.Client) -> None:
+async def test_google_sdk_reads_a_long_answer_completely_in_both_of_its_protocols(client: genai.Client) -> None:
     config = types.GenerateContentConfig(service_tier=types.ServiceTier.FLEX)
     chunks = await client.aio.models.generate_content_stream(model=LONG, contents="Hello", config=config)
     assert "".join([chunk.text or "" async for chunk in chunks]) == PLAIN
@@ -169,7 +169,9 @@ async def test_models_are_listed_in_pages(client: genai.Client, http: aiohttp.Cl
 
 
 @pytest.mark.parametrize("query", ["pageSize=-1", "pageSize=many", "pageToken=%25", "pageToken=nonsense"])
-async def test_invalid_page_is_rejected(http: aiohttp.ClientSession, query: str) -> None:
+async def test_list_of_models_rejects_an_invalid_page_size_or_page_token(
+    http: aiohttp.ClientSession, query: str
+) -> None:
     async with http.get(f"/v1beta/models?{query}") as response:
         assert (response.status, (await response.json())["error"]["status"]) == (400, "INVALID_ARGUMENT")
 

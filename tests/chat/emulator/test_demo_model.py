@@ -38,7 +38,9 @@ def _outputs(parts: list[types.Part]) -> list[tuple[types.Outcome | None, str]]:
     return [(result.outcome, result.output or "") for result in results]
 
 
-async def test_sine_wave_gives_thought_code_result_graph_and_computed_values(client: genai.Client) -> None:
+async def test_answer_to_plot_a_sine_wave_has_thought_code_result_graph_and_computed_values(
+    client: genai.Client,
+) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave")
     parts = parts_of(chunks)
     assert parts[0].thought
@@ -82,7 +84,7 @@ async def test_demo_model_says_that_code_failed(client: genai.Client) -> None:
     assert "The code failed: `ZeroDivisionError: division by zero`" in text_of(chunks)
 
 
-async def test_code_in_the_prompt_is_run_unchanged_and_again(client: genai.Client) -> None:
+async def test_code_in_the_prompt_is_run_unchanged_and_run_again_if_asked(client: genai.Client) -> None:
     prompt = user("Run this:\n```python\nprint(6 * 7)\n```")
     chunks = await answer(client, DEMO_MODEL, prompt)
     assert _outputs(parts_of(chunks)) == [(types.Outcome.OUTCOME_OK, "42\n")]
@@ -99,7 +101,7 @@ async def test_fenced_blocks_share_their_state_within_and_across_prompts(client:
     assert _outputs(parts_of(await answer(client, DEMO_MODEL, history))) == [(types.Outcome.OUTCOME_OK, "42\n")]
 
 
-async def test_own_code_whose_answer_is_continued_runs_once(client: genai.Client) -> None:
+async def test_code_block_in_a_prompt_runs_once_if_the_stopped_answer_is_continued(client: genai.Client) -> None:
     code = user("```python\nruns = globals().get('runs', 0) + 1\nprint(runs)\n```")
     chunks = await answer(
         client, DEMO_MODEL, [code, model_content([types.Part(text="It was stopped.")]), user("Continue")]
@@ -137,7 +139,7 @@ async def test_code_that_runs_too_long_exceeds_the_deadline() -> None:
     assert result["output"].startswith("begun")
 
 
-async def test_answer_says_that_code_cannot_be_run(tmp_path: Path) -> None:
+async def test_answer_says_that_code_cannot_be_run_without_a_kernel_service(tmp_path: Path) -> None:
     with running_emulator(kernel_service_directory=tmp_path) as url:
         async with aiohttp.ClientSession(url) as session:
             answered = await _post(session, "Plot a sine wave")
@@ -146,7 +148,7 @@ async def test_answer_says_that_code_cannot_be_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.drill
-async def test_kernel_of_an_abandoned_answer_ends() -> None:
+async def test_kernel_ends_if_the_client_disconnects_before_the_answer() -> None:
     with (
         running_service("--warm-kernels", "0") as service,
         running_emulator(kernel_service_directory=service.directory) as url,
@@ -174,7 +176,9 @@ async def test_code_is_shown_but_not_run_if_execution_is_off(client: genai.Clien
         ("Describe and plot my CSV", "There is no table yet"),
     ],
 )
-async def test_unknown_prompt_gets_an_honest_answer(client: genai.Client, prompt: str, text: str) -> None:
+async def test_answer_to_an_unknown_prompt_says_what_the_demo_model_cannot_do(
+    client: genai.Client, prompt: str, text: str
+) -> None:
     chunks = await answer(client, DEMO_MODEL, prompt)
     assert text in text_of(chunks)
     assert finishes_of(chunks) == ["STOP"]
@@ -185,7 +189,7 @@ async def test_answer_names_the_demo_model_whichever_model_was_asked_for(client:
         assert {chunk.model_version for chunk in await answer(client, model, "Hello")} == {DEMO_MODEL}
 
 
-async def test_image_answer_is_text_a_signed_image_and_text(client: genai.Client) -> None:
+async def test_answer_with_an_image_has_text_an_image_with_a_signature_and_text(client: genai.Client) -> None:
     images = []
     for prompt in ("A calm sea", "A calm sea", "A storm"):
         config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"])
@@ -244,7 +248,9 @@ def _response_to(part: types.Part, **response: object) -> types.Content:
         ("success", "lowest: -1 (x = 4.71)\n", "Lowest value: **-1 (x = 4.71)**. Highest value: **–**."),
     ],
 )
-async def test_python_session_runs_the_program(client: genai.Client, outcome: str, output: str, text: str) -> None:
+async def test_demo_model_calls_the_python_session_and_comments_on_its_result(
+    client: genai.Client, outcome: str, output: str, text: str
+) -> None:
     question = user("Plot a sine wave")
     chunks = await answer(client, DEMO_MODEL, question, functions=["run_python"])
     assert finishes_of(chunks) == ["STOP"]
@@ -256,7 +262,7 @@ async def test_python_session_runs_the_program(client: genai.Client, outcome: st
     assert text_of(last).startswith(text)
 
 
-async def test_code_that_the_session_refuses_is_not_called_run(client: genai.Client) -> None:
+async def test_answer_says_that_code_could_not_run_if_the_user_did_not_allow_it(client: genai.Client) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["run_python"])
     response = _response_to(_call_of(chunks), error="The user did not allow it.")
     contents = [user("Plot a sine wave"), model_content(parts_of(chunks)), response]
@@ -276,7 +282,7 @@ SHOPS = {
 
 
 @pytest.mark.parametrize("has_native", [True, False])
-async def test_file_of_the_session_is_read_there_and_that_of_the_request_where_code_usually_runs(
+async def test_session_file_is_read_in_the_session_and_a_request_file_in_the_sandbox_if_there_is_one(
     http: aiohttp.ClientSession, *, has_native: bool
 ) -> None:
     tools = [{"functionDeclarations": [{"name": "run_python"}]}, *([{"codeExecution": {}}] if has_native else [])]
@@ -309,6 +315,8 @@ async def test_file_that_the_code_cannot_open_is_answered_with_a_sentence(http: 
     assert not any("executableCode" in part for part in parts)
 
 
-async def test_other_functions_do_not_run_code(client: genai.Client) -> None:
+async def test_answer_says_that_code_execution_is_off_if_only_an_unrelated_function_is_offered(
+    client: genai.Client,
+) -> None:
     chunks = await answer(client, DEMO_MODEL, "Plot a sine wave", functions=["echo"])
     assert "Code execution is off" in text_of(chunks)

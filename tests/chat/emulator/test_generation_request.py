@@ -31,14 +31,14 @@ FIELDS = st.sampled_from(
 )
 
 
-def test_snake_case_and_camel_case_are_equal() -> None:
+def test_request_fields_in_snake_case_and_camel_case_are_parsed_alike() -> None:
     snake = parse_body(b'{"system_instruction": {"parts": []}, "tools": [{"code_execution": {}}]}')
     camel = parse_body(b'{"systemInstruction": {"parts": []}, "tools": [{"codeExecution": {}}]}')
     assert snake == camel
     assert has_code_execution(snake)
 
 
-def test_names_inside_function_arguments_are_not_converted() -> None:
+def test_snake_case_names_inside_function_arguments_are_not_converted() -> None:
     body = parse_body(b'{"function_call": {"name": "f", "args": {"city_name": 1}}}')
     assert body == {"functionCall": {"name": "f", "args": {"city_name": 1}}}
 
@@ -81,7 +81,9 @@ def test_thinking_budget_and_level_together_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("modalities", "expected"), [(None, False), (["TEXT"], False), (["TEXT", "IMAGE"], True), (["Image"], True)]
 )
-def test_images_are_wanted_if_the_modalities_include_them(modalities: list[str] | None, expected: bool) -> None:
+def test_request_asks_for_images_if_its_response_modalities_include_image(
+    modalities: list[str] | None, expected: bool
+) -> None:
     assert wants_images({"generationConfig": {"responseModalities": modalities}}) is expected
 
 
@@ -94,7 +96,7 @@ def test_images_are_wanted_if_the_modalities_include_them(modalities: list[str] 
         {"role": "user", "parts": [{"text": "Be brief."}, {}, 1]},
     ],
 )
-def test_system_instruction_is_read_in_every_form(instruction: object) -> None:
+def test_system_instruction_is_accepted_as_text_as_one_part_and_as_a_list_of_parts(instruction: object) -> None:
     assert system_instruction({"systemInstruction": instruction}) == "Be brief."
     assert system_instruction({}) == ""
 

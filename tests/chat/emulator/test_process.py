@@ -35,7 +35,7 @@ def _ask(url: str, model: str, prompt: str) -> str:
         return ""
 
 
-def test_only_the_demo_model_is_listed(emulator: EmulatorProcess) -> None:
+def test_shipped_emulator_lists_only_the_demo_model(emulator: EmulatorProcess) -> None:
     models = json.loads(_get(f"{emulator.url}/v1beta/models"))["models"]
     assert [model["name"] for model in models] == ["models/plotline-demo"]
 
@@ -62,7 +62,7 @@ def test_invalid_arguments_are_reported() -> None:
         EmulatorProcess("chat.emulator", "--no-such-argument")
 
 
-def test_emulator_for_tests_ends_with_its_standard_input() -> None:
+def test_emulator_for_tests_exits_when_its_standard_input_is_closed() -> None:
     emulator = EmulatorProcess("tests.gemini_emulator", "--end-with-stdin")
     try:
         assert emulator.close_stdin_and_wait() == 0

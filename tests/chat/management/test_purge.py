@@ -77,7 +77,7 @@ def test_old_conversations_are_deleted_with_messages_and_attachments() -> None:
     assert purge("--older-than=180d").startswith("Deleted 0 conversations, 0 messages, 0 attachments")
 
 
-def test_dry_run_does_not_count_files_that_a_project_has() -> None:
+def test_files_that_a_project_has_are_neither_counted_nor_deleted() -> None:
     owner = make_user()
     conversation = make_old(owner, title="old")
     add_files(Project.objects.start(owner.pk, name="Harbour"), list(Attachment.objects.all()))
@@ -99,7 +99,7 @@ def test_attachment_is_kept_while_another_conversation_shows_it() -> None:
     assert Attachment.objects.filter(pk=shared.pk).exists()
 
 
-def test_attachment_is_deleted_with_the_last_conversation_that_shows_it() -> None:
+def test_attachment_is_deleted_when_all_conversations_that_show_it_are_deleted() -> None:
     owner = make_user()
     first, second = make_old(owner), make_old(owner, days=300)
     attach(second.messages.get(index=0), Attachment.objects.get(message_attachments__message__conversation=first))
@@ -177,7 +177,7 @@ def test_purge_without_an_age_or_with_an_unknown_user_is_refused() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="The child process opens the test database by its file name.")
-def test_killed_purge_leaves_whole_conversations_and_can_be_continued(tmp_path: Path) -> None:
+def test_killed_purge_leaves_no_half_deleted_conversation_and_can_be_run_again(tmp_path: Path) -> None:
     owner = make_user()
     Conversation.objects.bulk_create(Conversation(owner=owner) for _ in range(5))
     Message.objects.bulk_create(

@@ -48,7 +48,7 @@ def test_json_has_no_control_characters_for_a_terminal() -> None:
     assert [row["model"] for row in json.loads(printed)["by_model"]] == ["a\x9b31m\u202eb"]
 
 
-def test_columns_of_text_tables_are_aligned() -> None:
+def test_columns_of_printed_statistics_are_aligned() -> None:
     make_model_message(make_conversation(), cost="0.5")
     lines = run_stats("--days", "2").splitlines()
     assert "1 turns of 1 users: 7 tokens," in lines

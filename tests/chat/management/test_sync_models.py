@@ -79,7 +79,7 @@ def run_sync(*arguments: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def test_command_prints_each_change_once() -> None:
+def test_command_prints_each_change_once_and_a_dry_run_stores_nothing() -> None:
     LanguageModel.objects.create(provider="fake", name="gone")
     expected = [
         "a: new, disabled until you enable it in the admin",

@@ -108,7 +108,7 @@ def old(old_file: Path, tmp_path: Path) -> Database:
     return database
 
 
-def test_old_database_is_refused_by_migrate_and_upgraded_once(old: Database) -> None:
+def test_migrate_refuses_an_old_database_until_the_upgrade_command_has_run(old: Database) -> None:
     schema = "SELECT type, name, tbl_name FROM sqlite_master ORDER BY 1, 2"
     before = old.read(schema)
     [refusal] = old.manage("migrate")

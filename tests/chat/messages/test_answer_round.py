@@ -17,7 +17,7 @@ from chat.vocabulary.stream_events import Usage, UsageReported
         ([Usage(estimated=5)], True),
     ],
 )
-def test_report_with_only_zeros_does_not_count_as_token_counts(usages: list[Usage], is_counted: bool) -> None:
+def test_usage_report_with_only_zeros_is_treated_as_no_token_counts(usages: list[Usage], is_counted: bool) -> None:
     one = AnswerRound()
     for usage in usages:
         one.apply(UsageReported(usage))

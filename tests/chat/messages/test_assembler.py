@@ -161,14 +161,14 @@ def test_identical_bytes_are_one_graph_that_is_shown_where_it_was_received_first
     assert all(one.is_graph and (one.width, one.height) == (8, 6) for one in answer.attachments)
 
 
-def test_image_is_not_a_graph_if_no_code_was_offered() -> None:
+def test_image_of_a_model_is_a_graph_only_if_the_model_was_offered_code_execution() -> None:
     [attachment] = assemble(Text("look"), image(png(1))).attachments
     assert not attachment.is_graph
     [attachment] = assemble(image(png(1)), is_code_offered=True).attachments
     assert attachment.is_graph
 
 
-def test_image_of_a_model_is_not_a_graph_beside_code_of_a_function() -> None:
+def test_image_made_by_the_model_is_not_a_graph_if_only_a_function_ran_code() -> None:
     assembler = make_assembler()
     for part, made_by in ((CODE, "c"), (result("ok"), "c"), (image(png(1)), "c"), (image(png(2)), "")):
         assembler.add(PartReceived(part), made_by=made_by)
@@ -188,7 +188,7 @@ def test_unreadable_image_becomes_a_file_to_download(data: bytes, mime_type: str
     assert "[GRAPH" not in answer.text
 
 
-def test_images_in_an_output_become_graphs_and_the_output_can_be_restored() -> None:
+def test_images_printed_in_an_output_become_graphs_and_the_output_can_be_restored() -> None:
     uris = ["data:image/png;base64," + base64.b64encode(png(number)).decode() for number in (1, 2, 1)]
     output = f"first {uris[0]} then {uris[1]}\nand again {uris[2]} end"
     answer = assemble(CODE, result(output), Text("so"))
@@ -205,7 +205,7 @@ def test_images_in_an_output_become_graphs_and_the_output_can_be_restored() -> N
     assert answer.text == "\n[GRAPH:0]\n\n[GRAPH:1]\nso"
 
 
-def test_typed_marker_stays_text_wherever_chunks_end() -> None:
+def test_marker_that_a_model_writes_stays_text_even_if_it_arrives_in_pieces() -> None:
     answer = assemble(*(Text(character) for character in "see [GRAPH:0]"))
     assert answer.text == "see [GRAPH:0]"
     assert answer.attachments == []
@@ -217,7 +217,7 @@ def test_function_calls_have_unique_ids() -> None:
     assert ids == ["id-1", "a", "id-2", "id-3"]
 
 
-def test_last_report_of_usage_and_finish_is_valid() -> None:
+def test_last_reported_usage_and_finish_replace_the_earlier_ones() -> None:
     assembler = make_assembler()
     for event in (
         UsageReported(Usage(total=198)),
@@ -262,7 +262,7 @@ def test_image_printed_in_the_session_becomes_a_graph_wherever_chunks_end() -> N
 
 
 @pytest.mark.parametrize("wrap", [64, 76])
-def test_line_wrapped_image_becomes_a_graph_wherever_chunks_end(wrap: int) -> None:
+def test_image_printed_as_wrapped_base64_lines_becomes_a_graph_wherever_chunks_end(wrap: int) -> None:
     data = base64.b64encode(png(1)).decode()
     lines = "\n".join(data[start : start + wrap] for start in range(0, len(data), wrap))
     output = f"data:image/png;base64,{lines}\nend"
@@ -271,7 +271,7 @@ def test_line_wrapped_image_becomes_a_graph_wherever_chunks_end(wrap: int) -> No
     assert "".join(part.long_text for part in answer.parts) == "\nend"
 
 
-def test_image_that_is_printed_again_and_again_is_one_attachment() -> None:
+def test_image_that_code_prints_several_times_is_one_attachment() -> None:
     uri = "data:image/png;base64," + base64.b64encode(png(1)).decode()
     answer = assemble(*(running(f"{uri}\n") for _ in range(3)), ended(None), is_code_offered=True)
     assert len(answer.attachments) == 1
@@ -306,7 +306,7 @@ def test_usage_is_summed_over_rounds() -> None:
     assert fold(to_row(change) for change in coalesce_changes(changes)).usage == assembler.answer.usage
 
 
-def test_restarted_attempt_keeps_its_thoughts_and_its_usage() -> None:
+def test_answer_keeps_thoughts_and_usage_of_an_attempt_that_is_restarted() -> None:
     assembler = make_assembler()
     events: list[StreamEvent] = [
         PartReceived(Thought("hm")),
@@ -322,7 +322,7 @@ def test_restarted_attempt_keeps_its_thoughts_and_its_usage() -> None:
     check_log(changes, assembler.answer)
 
 
-def test_text_that_became_a_thought_is_timed_from_its_first_piece() -> None:
+def test_duration_of_a_text_that_became_a_thought_begins_with_its_first_piece() -> None:
     clock = [0.0]
     assembler = Assembler(is_code_offered=False, new_id=str, now_s=lambda: clock[0])
     changes = assembler.add(PartReceived(Text("earlier"))) + assembler.start_round()
@@ -335,7 +335,7 @@ def test_text_that_became_a_thought_is_timed_from_its_first_piece() -> None:
     check_log(changes, assembler.answer)
 
 
-def test_restarted_attempt_keeps_earlier_rounds() -> None:
+def test_answer_keeps_earlier_rounds_when_an_attempt_is_restarted() -> None:
     assembler = make_assembler()
     call, response = FunctionCall("f", {}, "c"), FunctionResponse("f", {"a": 1}, "c")
     for part in (call, response):
@@ -346,7 +346,7 @@ def test_restarted_attempt_keeps_earlier_rounds() -> None:
     assert assembler.answer.parts == [call, response]
 
 
-def test_unanswered_calls_are_calls_of_the_current_round_without_a_response() -> None:
+def test_function_call_is_unanswered_if_it_has_no_response_in_the_current_round() -> None:
     assembler = make_assembler()
     first, second = FunctionCall("f", {}, "1"), FunctionCall("f", {}, "2")
     for part in (first, second, FunctionResponse("f", {}, "1")):

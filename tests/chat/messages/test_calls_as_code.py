@@ -36,7 +36,7 @@ def response(call_id: str) -> Response:
     return Response("run_python", {"output": "1"}, call_id)
 
 
-def test_each_of_several_calls_is_hidden_when_its_own_code_begins() -> None:
+def test_each_function_call_is_hidden_as_soon_as_the_code_of_this_call_is_shown() -> None:
     run_a: list[Part] = [code("a"), result("a"), response("a")]
     run_b: list[Part] = [code("b"), result("b"), response("b")]
     calls = CallsAsCode()
@@ -49,7 +49,7 @@ def test_call_without_code_is_shown_with_its_response() -> None:
     assert not CallsAsCode([call("a"), response("a"), call("b")]).hidden
 
 
-def test_code_in_the_providers_sandbox_hides_no_calls() -> None:
+def test_code_that_ran_in_the_providers_sandbox_hides_no_function_call() -> None:
     assert not CallsAsCode([call(""), code(""), result(""), response("")]).hidden
 
 
@@ -65,7 +65,7 @@ def test_response_stays_visible_until_the_code_has_an_outcome() -> None:
 
 
 @pytest.mark.parametrize("refusal", [None, *Refusal])
-def test_response_stays_visible_if_it_contains_more_than_the_code_has_shown(refusal: Refusal | None) -> None:
+def test_response_with_an_error_is_visible_unless_code_was_aborted_or_lost(refusal: Refusal | None) -> None:
     failed = replace(response("a"), is_error=True, refusal=refusal)
     hidden = CallsAsCode([call("a"), code("a"), result("a"), failed]).hidden
     assert (3 in hidden) == (refusal in (Refusal.ABORTED, Refusal.LOST))

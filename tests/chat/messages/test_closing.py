@@ -67,7 +67,7 @@ FIRST_IS_DONE: list[Part | Change] = [
     ("how", "refusal", "words"),
     [(STOP, Refusal.ABORTED, "was stopped or failed"), (CRASH, Refusal.LOST, "server was interrupted")],
 )
-def test_call_that_ran_and_call_that_never_began_get_different_responses(
+def test_interrupted_call_and_call_that_never_began_get_different_responses(
     how: Closing, refusal: Refusal, words: str
 ) -> None:
     answer = answer_of(*FIRST_IS_DONE, output_of_call("b", "so far\n"))
@@ -82,7 +82,7 @@ def test_call_that_ran_and_call_that_never_began_get_different_responses(
     assert close(answer, how) == []
 
 
-def test_response_belongs_to_the_round_of_its_call() -> None:
+def test_response_that_closes_a_call_has_the_round_of_the_call() -> None:
     done: list[Part | Change] = [CALLS[0], ToolStarted("a"), FunctionResponse("f", {}, "a"), RoundStarted(1)]
     [response] = close(answer_of(*done, replace(CALLS[1], round=1), ToolStarted("b")), CRASH)
     assert (response.round, response.refusal) == (1, Refusal.LOST)
@@ -116,7 +116,7 @@ def test_long_output_is_shortened_and_empty_output_is_omitted() -> None:
 
 
 @pytest.mark.parametrize("stop", [HELD_STOP, PRIVATE_STOP])
-def test_withheld_output_is_not_in_the_response(stop: Closing) -> None:
+def test_response_that_closes_a_call_does_not_contain_output_that_must_not_be_released(stop: Closing) -> None:
     cut, not_run = close(answer_of(*FIRST_IS_DONE, output_of_call("b", "secret\n")), stop)
     assert cut.refusal is Refusal.WITHHELD
     assert cut.result.keys() == {"error"}

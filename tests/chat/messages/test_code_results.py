@@ -9,7 +9,7 @@ from chat.messages.code_results import CodeResults
 from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text
 
 
-def test_results_are_paired_by_id_or_else_with_the_code_before_them() -> None:
+def test_result_belongs_to_the_code_with_the_same_id_or_else_to_the_code_before_it() -> None:
     parts: list[Part] = [
         ExecutableCode("1", call_id="a"),
         ExecutableCode("2", call_id="b"),
@@ -26,14 +26,14 @@ def test_results_are_paired_by_id_or_else_with_the_code_before_them() -> None:
     assert results.result_of == {0: parts[2], 1: parts[4], 6: parts[8]}
 
 
-def test_code_ends_with_the_result_that_has_an_outcome() -> None:
+def test_result_without_an_outcome_does_not_end_its_code() -> None:
     results = CodeResults()
     assert results.add(0, ExecutableCode("1")) is None
     assert results.add(1, CodeExecutionResult(output="so far", engine=Engine.SESSION)) is None
     assert results.add(1, CodeExecutionResult(output="so far, and more", outcome=OUTCOME_OK)) == 0
 
 
-def test_removed_parts_have_no_effect_on_the_pairs() -> None:
+def test_removing_parts_leaves_the_pairs_that_the_remaining_parts_have() -> None:
     rng = random.Random(7)
     makers: list[Callable[[], Part]] = [
         lambda: ExecutableCode("1", call_id=rng.choice("ab")),

@@ -23,7 +23,7 @@ class Clock:
             self.assembler.add(PartReceived(part))
 
 
-def test_final_result_has_the_duration_since_its_code() -> None:
+def test_result_stores_the_time_since_its_code_was_received() -> None:
     clock = Clock()
     clock.receive(100.0, ExecutableCode("1", call_id="a"))
     clock.receive(101.0, ExecutableCode("2", call_id="b"), Text("meanwhile"))

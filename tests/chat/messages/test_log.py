@@ -72,24 +72,24 @@ CHANGES: list[Change] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: type(change).__name__)
-def test_change_is_read_back_from_its_row(change: Change) -> None:
+def test_change_that_is_written_as_a_log_row_and_read_back_is_equal(change: Change) -> None:
     name, data = to_row(change)
     assert from_row(name, json.loads(json.dumps(data))) == change
 
 
-def test_cases_cover_every_change_and_every_report() -> None:
+def test_test_data_contain_every_type_of_change_and_of_report() -> None:
     assert {type(change) for change in CHANGES} == set(get_args(Change))
     assert {type(report) for report in REPORTS} == set(get_args(Report))
 
 
-def test_rows_of_decisions_without_newer_fields_can_be_read() -> None:
+def test_log_rows_of_approvals_that_lack_newer_fields_can_be_read() -> None:
     assert from_row("approval", {"call_id": "c"}) == ApprovalRequested("c", "c")
     of_result = {"call_id": "c", "is_approved": True, "is_result": True}
     assert from_row("decision", of_result) == CallDecided("c", "c/result", is_approved=True, is_result=True)
 
 
 @pytest.mark.parametrize("name", ["status", "waiting"])
-def test_status_rows_of_a_turn_change_no_part(name: str) -> None:
+def test_log_row_with_the_status_of_a_turn_changes_no_part(name: str) -> None:
     assert from_row(name, {}) is None
 
 
@@ -105,11 +105,11 @@ def test_texts_of_one_part_are_joined_and_only_the_last_usage_is_kept() -> None:
     assert coalesce_changes(changes) == [started, TextAppended(0, "bc"), last]
 
 
-def test_usage_is_left_out_if_all_other_changes_append_text() -> None:
+def test_usage_is_not_logged_if_all_other_changes_append_text() -> None:
     assert coalesce_changes([TextAppended(0, "b"), Reported(UsageReported(Usage(total=1)))]) == [TextAppended(0, "b")]
 
 
 @pytest.mark.parametrize("boundary", [AttemptRestarted(0), RoundStarted(1)])
-def test_usage_before_a_new_attempt_or_round_is_kept(boundary: Change) -> None:
+def test_usage_reported_before_a_new_attempt_or_round_is_logged(boundary: Change) -> None:
     usage = Reported(UsageReported(Usage(total=1)))
     assert coalesce_changes([TextAppended(0, "b"), usage, boundary]) == [TextAppended(0, "b"), usage, boundary]

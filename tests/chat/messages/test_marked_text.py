@@ -22,22 +22,22 @@ class FakeAttachment:
 
 
 @given(st.lists(strings | markers, max_size=12))
-def test_markers_of_a_text_are_found_where_they_were_joined(pieces: list[str | Marker]) -> None:
+def test_markers_are_found_at_the_positions_where_join_text_put_them(pieces: list[str | Marker]) -> None:
     text, spans = join_text(pieces)
     assert find_markers(text, pieces) == spans
 
 
-def test_marker_of_a_missing_file_is_skipped() -> None:
+def test_marker_of_a_file_that_is_missing_from_an_import_is_skipped() -> None:
     graph = Marker("GRAPH", 1)
     assert find_markers("a\n[GRAPH:0]\nb\n[GRAPH:1]\n", ["a", "b", graph]) == [MarkerSpan(13, 24, graph)]
 
 
-def test_search_for_markers_stops_at_a_text_of_another_answer() -> None:
+def test_no_marker_is_found_if_the_text_does_not_contain_the_pieces() -> None:
     graph = Marker("GRAPH", 0)
     assert find_markers("\n[GRAPH:0]\n", ["another text", graph]) == []
 
 
-def test_pieces_are_texts_and_the_images_after_their_parts() -> None:
+def test_pieces_of_an_answer_are_its_texts_each_followed_by_the_images_of_its_part() -> None:
     graph = Marker("GRAPH", 0)
     parts: list[Part] = [Text("a"), Thought("no text of the answer"), Text(""), Text("b")]
     placed = [FakeAttachment(1, graph), FakeAttachment(0, None), FakeAttachment(None, Marker("GRAPH", 7))]

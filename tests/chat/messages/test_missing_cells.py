@@ -23,7 +23,9 @@ def answer(code: str, text: str, changes: tuple[str, ...] = LOADED) -> list[Part
         ("sales['price'].fillna(0).mean()", "It is 49.8.", ("`sales`: `price` missing 11 -> 0", *LOADED)),
     ],
 )
-def test_summary_of_a_column_with_missing_cells_gets_a_sentence(code: str, text: str, changes: tuple[str, ...]) -> None:
+def test_answer_with_a_summary_of_a_column_gets_a_sentence_about_its_missing_cells(
+    code: str, text: str, changes: tuple[str, ...]
+) -> None:
     sentence = "Missing cells in “price”: 11. The answer does not mention them."
     assert unmentioned_missing_cells(answer(code, text, changes)) == sentence
 
@@ -40,11 +42,13 @@ def test_summary_of_a_column_with_missing_cells_gets_a_sentence(code: str, text:
         ("sales['price'].mean()", "", LOADED),
     ],
 )
-def test_other_answers_get_no_sentence_about_missing_cells(code: str, text: str, changes: tuple[str, ...]) -> None:
+def test_answer_that_mentions_or_does_not_use_missing_cells_gets_no_sentence_about_them(
+    code: str, text: str, changes: tuple[str, ...]
+) -> None:
     assert unmentioned_missing_cells(answer(code, text, changes)) == ""
 
 
-def test_missing_cells_in_tables_of_earlier_answers_count() -> None:
+def test_missing_cells_that_a_result_reports_must_be_mentioned_in_the_answer() -> None:
     result = CodeExecutionResult("49.8", OUTCOME_OK, missing_cells=("`sales`: `price` missing 1,011",))
     parts: list[Part] = [ExecutableCode("sales.price.mean()", "PYTHON"), result]
     sentence = "Missing cells in “price”: 1,011. The answer does not mention them."

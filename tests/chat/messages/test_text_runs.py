@@ -34,16 +34,16 @@ def runs(*parts: Part, attachments: frozenset[int] = frozenset()) -> list[tuple[
         ([Text("a"), Text("b", round=1)], [(0, 1, "a"), (1, 2, "b")]),
     ],
 )
-def test_adjoining_texts_of_a_round_are_one_run(parts: list[Part], expected: list[tuple[int, int, str]]) -> None:
+def test_adjoining_texts_of_the_same_round_are_joined(parts: list[Part], expected: list[tuple[int, int, str]]) -> None:
     assert runs(*parts) == expected
 
 
-def test_attachment_ends_a_run() -> None:
+def test_texts_before_and_after_an_attachment_are_not_joined() -> None:
     texts = [Text("a"), Text("b"), Text("c")]
     assert runs(*texts, attachments=frozenset({1})) == [(0, 2, "ab"), (2, 3, "c")]
 
 
-def test_stored_parts_are_not_changed_by_joining() -> None:
+def test_joining_texts_does_not_change_the_stored_parts() -> None:
     parts = [Text("a", provider_data=SIGNED), Text("b")]
     list(part_runs(parts))
     assert parts == [Text("a", provider_data=SIGNED), Text("b")]

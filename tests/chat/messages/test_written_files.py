@@ -11,7 +11,7 @@ def listed(name: str, second: int, size_bytes: int = 1) -> JSONObject:
     return {"name": name, "size_bytes": size_bytes, "modified_at": f"2026-01-01T00:00:{second:02}+00:00"}
 
 
-def test_new_and_changed_files_are_distinguished() -> None:
+def test_comparison_of_two_listings_gives_new_and_changed_files() -> None:
     before = [listed("a", 1), listed("b", 1), listed("gone", 1)]
     after = [listed("a", 1), listed("b", 2, 5), listed("c", 2)]
     assert written_between(before, after) == (
@@ -20,7 +20,7 @@ def test_new_and_changed_files_are_distinguished() -> None:
     )
 
 
-def test_each_written_file_is_listed_once_in_its_last_state() -> None:
+def test_file_that_code_wrote_twice_is_listed_once_with_its_last_size_and_time() -> None:
     first = WrittenFile("a.csv", 1, "1", is_new=True), WrittenFile("b.csv", 2, "1", is_new=False)
     second = WrittenFile("a.csv", 9, "2", is_new=False), WrittenFile("c.csv", 3, "2", is_new=True)
     parts: list[Part] = [

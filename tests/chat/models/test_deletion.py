@@ -75,7 +75,7 @@ def test_other_writers_can_write_between_deletions_of_conversations(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hidden_account_has_no_running_answer_and_no_kernel() -> None:
+def test_deleting_an_account_stops_its_running_answer_and_detaches_its_python_session() -> None:
     message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)
     owner = message.conversation.owner
     session = PythonSession.objects.create(conversation=message.conversation, owner=owner)
@@ -88,7 +88,9 @@ def test_hidden_account_has_no_running_answer_and_no_kernel() -> None:
 
 
 @pytest.mark.django_db
-def test_deletion_inside_a_transaction_is_not_split(long_conversation: Conversation, pauses: list[list[int]]) -> None:
+def test_deletion_inside_a_transaction_is_not_split_into_several_transactions(
+    long_conversation: Conversation, pauses: list[list[int]]
+) -> None:
     assert len(delete_conversation(long_conversation)) == 4
     assert pauses == []
     assert not Message.objects.exists()

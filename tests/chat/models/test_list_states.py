@@ -46,7 +46,7 @@ def end(conversation: Conversation) -> None:
     end_turn(turn, Ending(Turn.Status.DONE, Answer()))
 
 
-def test_state_of_an_answer_follows_its_turn_until_it_is_read(browser: Client, owner: User) -> None:
+def test_state_of_an_answer_is_running_waiting_or_unread_until_the_answer_is_read(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     make_conversation(owner, title="Silent")
     make_model_message(asking, status=Turn.Status.QUEUED)
@@ -77,7 +77,7 @@ def test_page_that_shows_the_end_of_an_answer_marks_it_as_read(browser: Client, 
     assert not any(query["sql"].startswith("UPDATE") for query in captured)
 
 
-def test_answer_stays_unread_if_it_ends_before_another_end_is_reported(browser: Client, owner: User) -> None:
+def test_newer_answer_stays_unread_if_the_page_reports_an_older_answer_as_read(browser: Client, owner: User) -> None:
     asking = make_conversation(owner, title="Asking")
     seen = make_model_message(asking, status=Turn.Status.RUNNING)
     browser.get(f"/c/{asking.pk}/")
@@ -88,7 +88,7 @@ def test_answer_stays_unread_if_it_ends_before_another_end_is_reported(browser: 
     assert listed(browser) == {"Asking": "unread"}
 
 
-def test_answer_stays_unread_if_it_ends_while_another_is_marked_as_read(owner: User) -> None:
+def test_newer_answer_that_ends_while_an_older_one_is_marked_as_read_stays_unread(owner: User) -> None:
     asking = make_conversation(owner)
     seen = make_model_message(asking, status=Turn.Status.RUNNING)
     end(asking)
@@ -101,7 +101,9 @@ def test_answer_stays_unread_if_it_ends_while_another_is_marked_as_read(owner: U
     assert Conversation.objects.get(pk=asking.pk).is_unread
 
 
-def test_old_conversations_without_times_and_the_open_entry_count_as_read(browser: Client, owner: User) -> None:
+def test_conversation_without_an_answer_time_and_the_open_conversation_are_shown_as_read(
+    browser: Client, owner: User
+) -> None:
     old = make_conversation(owner, title="Old")
     make_model_message(old)
     assert listed(browser) == {}
@@ -156,14 +158,14 @@ def test_invalid_ids_are_refused_with_a_sentence(browser: Client, ids: str) -> N
     assert response.status_code == 400
 
 
-def test_live_turns_are_found_by_their_index(owner: User) -> None:
+def test_query_for_live_turns_uses_the_database_index(owner: User) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("the planner of PostgreSQL reads such small tables as a whole")
     plan = with_live_status(Conversation.objects.owned_by(owner.pk)).explain()
     assert "one_live_turn_per_conversation" in plan
 
 
-def test_lists_and_states_do_not_read_instructions_which_can_be_long(browser: Client, owner: User) -> None:
+def test_lists_of_conversations_do_not_load_the_instructions_from_the_database(browser: Client, owner: User) -> None:
     project = Project.objects.start(owner.pk, name="Harbour")
     conversation = make_conversation(owner, title="Cranes", project=project)
     for path in ("/conversations/", f"/conversations/states/?ids={conversation.pk}", project.get_absolute_url()):

@@ -27,7 +27,7 @@ def make_turns(count: int) -> list[Turn]:
     return [make_model_message(make_conversation()).turn for _ in range(count)]
 
 
-def test_values_of_each_type_are_stored_in_their_rows() -> None:
+def test_values_of_each_type_are_stored_in_the_right_rows() -> None:
     first, second, other = make_turns(3)
     at = timezone.now()
     # The rows need not have the same fields.
@@ -45,7 +45,7 @@ def test_values_of_each_type_are_stored_in_their_rows() -> None:
     assert Turn.objects.filter(pk=other.pk).values().get() == before
 
 
-def test_update_skips_rows_that_do_not_have_an_allowed_value() -> None:
+def test_update_with_a_condition_changes_only_rows_that_meet_it() -> None:
     done, live, stopped = make_turns(3)
     Turn.objects.filter(pk=live.pk).update(status="running")
     Turn.objects.filter(pk=stopped.pk).update(status="stopped")
@@ -63,7 +63,7 @@ def test_rows_with_the_same_fields_are_updated_by_one_statement() -> None:
         assert len(queries) == 1
 
 
-def test_rows_of_a_list_are_read_whole_and_in_order() -> None:
+def test_select_rows_returns_the_matching_rows_with_all_columns_in_the_given_order() -> None:
     first, second, _ = make_turns(3)
     Turn.objects.filter(pk=first.pk).update(usage={"total": 1}, cost=Decimal("0.5"), client_id="é'%s")
     rows = select_rows(
@@ -88,14 +88,14 @@ def test_column_of_a_joined_table_is_an_attribute_of_the_row() -> None:
     assert vars(row)["owner_id"] == turn.conversation.owner_id
 
 
-def test_empty_list_of_values_reads_no_row() -> None:
+def test_select_rows_with_an_empty_list_of_values_runs_no_query() -> None:
     make_turns(1)
     with CaptureQueriesContext(connection) as queries:
         assert select_rows(Turn, "id IN %s", []) == []
     assert len(queries) == 0
 
 
-def test_inserted_row_equals_what_the_orm_reads() -> None:
+def test_row_inserted_by_plain_sql_equals_the_row_that_the_orm_reads() -> None:
     conversation = make_conversation()
     message = Message(conversation=conversation, index=0, role=Role.USER, text="é'%s")
     insert_rows([message])

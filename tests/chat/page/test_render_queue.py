@@ -65,7 +65,7 @@ async def readers(at_once: int, waiting: int = 10) -> AsyncGenerator[Readers, No
             task.cancel()
 
 
-async def test_reader_who_asks_for_much_waits_while_others_are_served() -> None:
+async def test_reader_has_at_most_one_rendering_at_a_time() -> None:
     async with readers(at_once=2) as people:
         await people.ask("a1", "a2", "a3", "b1")
         assert people.served == ["a1", "b1"]
@@ -75,7 +75,7 @@ async def test_reader_who_asks_for_much_waits_while_others_are_served() -> None:
         assert people.served == ["a1", "b1", "a2"]
 
 
-async def test_readers_take_turns() -> None:
+async def test_waiting_readers_are_served_in_turn() -> None:
     async with readers(at_once=1) as people:
         await people.ask("a1", "a2", "a3", "b1", "b2", "c1")
         for _ in range(5):
@@ -83,7 +83,7 @@ async def test_readers_take_turns() -> None:
         assert people.served == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-async def test_reader_who_leaves_gives_up_the_place_in_the_queue() -> None:
+async def test_reader_who_leaves_makes_room_in_the_full_queue() -> None:
     async with readers(at_once=1, waiting=2) as people:
         await people.ask("a1", "a2", "a3")
         with pytest.raises(QueueIsFull):
@@ -96,7 +96,7 @@ async def test_reader_who_leaves_gives_up_the_place_in_the_queue() -> None:
         assert people.served == ["a1", "a3", "a4"]
 
 
-async def test_thread_that_renders_keeps_the_place_until_it_notices_that_its_reader_left() -> None:
+async def test_rendering_thread_of_a_reader_who_left_blocks_the_queue_until_the_thread_ends() -> None:
     queue = RenderQueue(at_once=1, waiting_per_reader=1)
     has_begun, goes_on, has_ended = threading.Event(), threading.Event(), threading.Event()
 

@@ -306,7 +306,7 @@ def state() -> dict[str, list[tuple[object, ...]]]:
 # --- the matrix
 
 
-def test_matrix_lists_every_route() -> None:
+def test_access_matrix_lists_every_route() -> None:
     assert {route for route in all_routes() if not route.startswith((ADMIN, API))} == set(ROUTES)
 
 
@@ -384,7 +384,9 @@ def test_login_without_a_csrf_token_is_refused() -> None:
         ("", "/"),
     ],
 )
-def test_login_redirects_to_the_page_of_the_form(client: Client, referrer: str, next_path: str) -> None:
+def test_visitor_who_posts_a_form_is_redirected_to_the_login_page_and_then_back(
+    client: Client, referrer: str, next_path: str
+) -> None:
     response = client.post("/c/new/", headers={"Referer": referrer})
     assert response.headers["Location"] == f"/accounts/login/?next={next_path}"
 
@@ -455,7 +457,7 @@ def test_staff_who_may_view_conversations_see_the_files_in_them(world: World) ->
 # --- the module itself
 
 
-def test_conversations_of_returns_only_own_conversations() -> None:
+def test_function_conversations_of_returns_only_conversations_of_the_user() -> None:
     mine, _ = make_conversation(), make_conversation()
     assert list(conversations_of(mine.owner)) == [mine]
 
@@ -489,7 +491,7 @@ def test_invalid_id_raises_not_found_like_an_unknown_id(absent: uuid.UUID | str)
         readable_conversation(conversation.owner, absent)
 
 
-def test_attachments_are_returned_in_the_given_order_or_none_at_all() -> None:
+def test_attachments_are_returned_in_the_given_order_and_a_foreign_id_raises_not_found() -> None:
     user = make_user()
     first, second = make_attachment(user), make_attachment(user)
     foreign = make_attachment(make_user())
@@ -500,7 +502,7 @@ def test_attachments_are_returned_in_the_given_order_or_none_at_all() -> None:
             attachments_of(user, [first.pk, stranger])
 
 
-def test_files_become_unreadable_with_the_last_conversation_that_shows_them(client: Client) -> None:
+def test_files_cannot_be_read_once_the_last_conversation_that_shows_them_is_deleted(client: Client) -> None:
     conversation = make_conversation()
     user, message = conversation.owner, make_model_message(conversation)
     unsent = make_attachment(user)

@@ -55,7 +55,7 @@ pieces = st.one_of(
 
 @settings(max_examples=500)
 @given(st.lists(pieces, max_size=8).map("".join))
-def test_output_is_restored_exactly(output: str) -> None:
+def test_output_is_equal_after_images_are_extracted_and_restored(output: str) -> None:
     extraction = extract_images(output)
     assert restore_images(extraction.text, extraction.images) == output
     assert sum(len(image.data) for image in extraction.images) <= len(output)
@@ -97,11 +97,11 @@ def test_image_in_line_wrapped_base64_is_extracted(line_chars: int, after: str) 
         "data:image/png;base64,",
     ],
 )
-def test_uri_stays_in_the_text_if_it_is_no_image_or_cannot_be_restored(output: str) -> None:
+def test_data_uri_stays_in_the_text_if_it_is_no_image_or_could_not_be_restored_exactly(output: str) -> None:
     assert extract_images(output) == Extraction(output, ())
 
 
-def test_images_above_the_limit_stay_in_the_text() -> None:
+def test_data_uris_above_the_limit_of_images_stay_in_the_text() -> None:
     output = f"{uri()}\n" * (IMAGES_LIMIT + 5)
     extraction = extract_images(output)
     assert len(extraction.images) == IMAGES_LIMIT
@@ -120,7 +120,7 @@ def test_images_above_the_limit_stay_in_the_text() -> None:
         "data:image/png;base64,iVBORw0KGgo" + ("A" * 65 + "\n" + "A" * 11 + "\n") * 20_000,
     ],
 )
-def test_hostile_output_is_restored_exactly(output: str) -> None:
+def test_hostile_output_is_equal_after_images_are_extracted_and_restored(output: str) -> None:
     extraction = extract_images(output)
     assert restore_images(extraction.text, extraction.images) == output
 
@@ -140,12 +140,12 @@ def test_hostile_output_is_restored_exactly(output: str) -> None:
         (f"data:;base64,{'A' * SHORT_URI_CHARS}", f"[data, {SHORT_URI_CHARS} characters of base64]"),
     ],
 )
-def test_long_data_uris_of_any_type_become_words(text: str, expected: str) -> None:
+def test_long_data_uri_is_replaced_by_its_type_and_length_in_words(text: str, expected: str) -> None:
     assert without_data_uris(text) == expected
 
 
 @pytest.mark.parametrize("line_chars", [60, 64, 76])
-def test_wrapped_data_uri_becomes_words(line_chars: int) -> None:
+def test_line_wrapped_data_uri_is_replaced_by_its_type_and_length_in_words(line_chars: int) -> None:
     words = without_data_uris(f"a {uri(PNG, 'image/tiff', line_chars)}")
     assert words.startswith("a [image/tiff, ")
     assert len(words) < 2 * line_chars

@@ -26,30 +26,30 @@ def nested(depth: int) -> object:
     return value
 
 
-def test_bundle_keeps_its_order() -> None:
+def test_bundle_keeps_the_order_of_its_mime_types() -> None:
     data = {"text/html": "<b>7</b>", "text/plain": "7", "application/json": {"a": [1, None, True, 1.5]}}
     bundle, size_bytes = bound_bundle(data)
     assert [*bundle.items()] == [*data.items()]
     assert 0 < size_bytes < 100
 
 
-def test_parameters_of_mime_types_are_removed_and_the_first_form_is_kept() -> None:
+def test_parameters_of_mime_types_are_removed_and_of_equal_types_the_first_is_kept() -> None:
     assert bound_bundle({"text/html; charset=utf-8": "a", "text/html": "b"})[0] == {"text/html": "a"}
 
 
 @pytest.mark.parametrize("name", ["", "html", "text/", "/plain", "text/html\n", "te xt/html", "ä/b", "a" * 61 + "/b"])
-def test_form_with_an_invalid_mime_type_is_left_out(name: str) -> None:
+def test_value_with_an_invalid_mime_type_is_left_out(name: str) -> None:
     assert bound_bundle({name: "a", "text/plain": "b"})[0] == {"text/plain": "b"}
 
 
-def test_form_at_the_size_limit_is_kept_and_a_longer_one_is_not() -> None:
+def test_value_at_the_size_limit_is_kept_and_a_longer_one_is_left_out() -> None:
     for excess, names in ((0, ["text/html"]), (1, [])):
         text = "a" * (BUNDLE_LIMIT_BYTES - 2 + excess)
         assert [*bound_bundle({"text/html": text})[0]] == names
     assert bound_bundle({"text/html": "é" * (BUNDLE_LIMIT_BYTES // 2)})[0] == {}
 
 
-def test_smallest_forms_are_kept_if_not_all_fit() -> None:
+def test_smallest_values_of_a_bundle_are_kept_if_not_all_fit_the_size_limit() -> None:
     half = "a" * (BUNDLE_LIMIT_BYTES // 2 + 10)
     assert [*bound_bundle({"text/html": half, "image/svg+xml": half + "b", "text/plain": "7"})[0]] == [
         "text/html",
@@ -57,11 +57,11 @@ def test_smallest_forms_are_kept_if_not_all_fit() -> None:
     ]
 
 
-def test_number_of_forms_is_limited() -> None:
+def test_number_of_mime_types_in_a_bundle_is_limited() -> None:
     assert len(bound_bundle({f"text/a{number}": "7" for number in range(50)})[0]) == 16
 
 
-def test_nesting_is_limited() -> None:
+def test_value_that_is_nested_too_deep_is_left_out() -> None:
     assert bound_bundle({"application/json": nested(DEPTH_LIMIT)})[0] == {"application/json": nested(DEPTH_LIMIT)}
     assert bound_bundle({"application/json": nested(DEPTH_LIMIT + 1)})[0] == {}
 
@@ -70,7 +70,7 @@ def test_values_that_are_not_json_are_left_out() -> None:
     assert bound_bundle({"application/json": {1, 2}, "text/html": b"raw", "text/plain": "7"})[0] == {"text/plain": "7"}
 
 
-def test_texts_are_sanitized_so_that_they_can_be_stored() -> None:
+def test_characters_and_numbers_that_cannot_be_stored_are_replaced_in_a_bundle() -> None:
     bundle, _ = bound_bundle({"text/plain": "a\0b\ud800c", "application/json": {"\0": "\ud800", "n": float("nan")}})
     assert bundle == {"text/plain": "a\ufffdb\ufffdc", "application/json": {"\ufffd": "\ufffd", "n": None}}
 

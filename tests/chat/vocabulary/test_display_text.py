@@ -31,11 +31,11 @@ MEGABYTE = 1_000_000
         ({}, ""),
     ],
 )
-def test_display_text_is_the_first_informative_form(bundle: Mapping[str, JSON], text: str) -> None:
+def test_display_text_is_made_of_the_first_informative_mime_type(bundle: Mapping[str, JSON], text: str) -> None:
     assert display_text(bundle) == text
 
 
-def test_headings_items_links_and_rows_are_on_separate_lines() -> None:
+def test_plain_text_of_html_has_headings_list_items_and_table_rows_on_separate_lines() -> None:
     source = (
         "<h2>Sums</h2><p>See <a href='https://e.org/x'>this\n page</a>,<br>please</p><ol><li>one<li>two"
         "<ul><li>three</ul></ol><table><caption>Costs</caption><tr><th>a<th>b<tr><td>1<td>2</table>"
@@ -62,7 +62,7 @@ def test_html_text_in_markdown_is_escaped() -> None:
     assert text == r"\# \*a\* \[b\](c) \$x\$ \<b\>" + "\n\n" + r"- 1\. x"
 
 
-def test_long_forms_are_cut_with_a_notice() -> None:
+def test_long_text_or_table_is_cut_with_a_notice() -> None:
     text = display_text({"text/markdown": "x" * MEGABYTE})
     assert len(text) < OUTPUT_LIMIT_CHARS + 100
     assert "980,000 characters are left out here" in text
@@ -91,7 +91,7 @@ def test_hostile_html_takes_little_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["&#1;", "\x01", "\x7f"])
-def test_address_with_a_control_character_is_not_followed(character: str) -> None:
+def test_plain_text_of_an_image_omits_an_address_with_a_control_character(character: str) -> None:
     html = f'<img src="https://a.example/{character}b"><p>Total: 5</p>'
     text = display_text({"text/html": html})
     assert "Total: 5" in text

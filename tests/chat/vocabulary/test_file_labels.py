@@ -27,15 +27,15 @@ from tests.time_growth import GROWTH_LIMIT, time_growth
         ("a\u200b\u2066b\u2028c\u2069\ufeff\x85.csv", "abc.csv"),
     ],
 )
-def test_name_becomes_a_label(name: str, label: str) -> None:
+def test_file_name_becomes_a_safe_label_without_a_path(name: str, label: str) -> None:
     assert file_labels([name]) == [label]
 
 
-def test_equal_labels_get_numbers() -> None:
+def test_equal_file_labels_get_different_numbers() -> None:
     assert file_labels(["a/x.csv", "b/x.csv", "x-2.csv", "x.csv"]) == ["x.csv", "x-2.csv", "x-2-2.csv", "x-3.csv"]
 
 
-def test_many_equal_names_take_linear_time() -> None:
+def test_time_to_label_many_files_of_equal_names_is_linear() -> None:
     def label(count: int) -> None:
         assert len(set(file_labels(["a.csv"] * count))) == count
 
@@ -44,7 +44,7 @@ def test_many_equal_names_take_linear_time() -> None:
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(st.lists(st.text(max_size=200), max_size=6))
-def test_labels_are_distinct_and_never_paths(names: list[str]) -> None:
+def test_file_labels_are_distinct_and_contain_no_path(names: list[str]) -> None:
     labels = file_labels(names)
     assert len(set(labels)) == len(names)
     for label in labels:

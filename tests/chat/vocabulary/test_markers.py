@@ -25,7 +25,7 @@ def merge_strings(pieces: list[str | Marker]) -> list[str | Marker]:
 
 @settings(max_examples=500)
 @given(st.lists(strings | markers, max_size=12))
-def test_split_text_reverses_join_text(pieces: list[str | Marker]) -> None:
+def test_split_text_returns_the_pieces_that_join_text_joined(pieces: list[str | Marker]) -> None:
     text, spans = join_text(pieces)
     assert split_text(text, spans) == merge_strings(pieces)
     assert join_text(split_text(text, spans)) == (text, spans)
@@ -44,12 +44,12 @@ def test_typed_text_that_looks_like_a_marker_stays_text() -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 11), (1, 12), (6, 16), (5, 17), (50, 61)])
-def test_span_that_does_not_cover_its_marker_is_refused(start: int, end: int) -> None:
+def test_marker_span_that_does_not_match_the_marker_in_the_text_raises_an_error(start: int, end: int) -> None:
     with pytest.raises(ValueError, match="GRAPH:2"):
         split_text("Here:\n[GRAPH:2]\ndone", [MarkerSpan(start, end, Marker("GRAPH", 2))])
 
 
-def test_spans_out_of_order_are_refused() -> None:
+def test_marker_spans_in_wrong_order_raise_an_error() -> None:
     text, spans = join_text([Marker("GRAPH", 0), "x", Marker("GRAPH", 0)])
     with pytest.raises(ValueError, match="GRAPH:0"):
         split_text(text, spans[::-1])

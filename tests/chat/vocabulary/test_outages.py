@@ -68,7 +68,7 @@ def fail(database: BaseDatabaseWrapper, statement: str, message: str) -> None:
         logger.warning(message, exc_info=True)
 
 
-def test_outage_of_the_database_is_logged_once_by_each_part_and_without_tracebacks(
+def test_database_outage_is_logged_once_by_each_part_of_the_server_without_tracebacks(
     console: io.StringIO, away: DatabaseWrapper
 ) -> None:
     for _ in range(20):
@@ -90,7 +90,7 @@ def test_outage_of_the_database_is_logged_once_by_each_part_and_without_tracebac
     assert "57 more errors were not logged" in last
 
 
-def test_next_outage_is_logged_but_late_failures_of_the_last_one_are_not(
+def test_new_outage_is_logged_and_late_failures_of_the_last_outage_are_not(
     console: io.StringIO, away: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -108,14 +108,14 @@ def test_next_outage_is_logged_but_late_failures_of_the_last_one_are_not(
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL calls this a programming error")
-def test_error_of_one_statement_keeps_its_traceback(console: io.StringIO) -> None:
+def test_database_error_that_is_no_outage_is_logged_with_its_traceback(console: io.StringIO) -> None:
     for _ in range(2):
         fail(connections["default"], "SELECT 1 FROM no_such_table", "a query failed")
     assert console.getvalue().count("Traceback") == 4, "each error has the one of SQLite and the one of Django"
     assert "cannot be reached" not in console.getvalue()
 
 
-def test_outages_of_redis_and_of_the_database_have_the_same_sentences(console: io.StringIO) -> None:
+def test_outage_of_redis_is_logged_once_when_it_begins_and_once_when_it_ends(console: io.StringIO) -> None:
     outage = Outage("the channel layer", "pages read the database until it is back")
     outage.note_success()
     for _ in range(3):

@@ -21,12 +21,12 @@ from tests.part_examples import EXAMPLES
 every_example = pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)
 
 
-def test_every_kind_has_a_type_and_an_example() -> None:
+def test_every_kind_of_part_has_a_class_and_an_example() -> None:
     assert set(PART_TYPES) == set(EXAMPLES) == set(PartKind)
 
 
 @every_example
-def test_example_sets_every_field(part: Part) -> None:
+def test_example_of_each_kind_sets_every_field(part: Part) -> None:
     for field in fields(part):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         # The bytes of inline data stand in an attachment.
@@ -34,14 +34,14 @@ def test_example_sets_every_field(part: Part) -> None:
 
 
 @every_example
-def test_part_is_read_back_from_its_json(part: Part) -> None:
+def test_part_that_is_written_as_json_and_read_back_is_equal(part: Part) -> None:
     written = part_to_json(part)
     assert part_from_json(json.loads(json.dumps(written))) == part
     assert set(written) == {"kind", *json_names(part.kind)}
 
 
 @every_example
-def test_part_with_default_values_is_read_back_from_its_json(part: Part) -> None:
+def test_part_with_default_values_that_is_written_as_json_and_read_back_is_equal(part: Part) -> None:
     required = {field.name for field in fields(part) if field.default is field.default_factory is MISSING}
     bare = type(part)(**{name: getattr(part, name) for name in required})
     assert part_from_json(part_to_json(bare)) == bare
@@ -49,7 +49,7 @@ def test_part_with_default_values_is_read_back_from_its_json(part: Part) -> None
 
 @every_example
 @pytest.mark.django_db
-def test_part_is_read_back_from_its_row(part: Part) -> None:
+def test_part_that_is_stored_in_the_database_and_read_back_is_equal(part: Part) -> None:
     message = make_model_message(make_conversation(), parts=())
     PartRow.from_value(part, index=0, message=message).save()
     row = PartRow.objects.get(message=message)
@@ -58,7 +58,7 @@ def test_part_is_read_back_from_its_row(part: Part) -> None:
 
 
 @every_example
-def test_part_is_rendered_with_its_id_and_kind(part: Part) -> None:
+def test_html_of_every_kind_of_part_has_its_id_and_kind(part: Part) -> None:
     html = part_html(part_view(uuid.UUID(int=1), 3, part, reader=OWNER))
     assert f'id="part-{uuid.UUID(int=1)}-3"' in html
     assert f'data-part-kind="{part.kind}"' in html
@@ -81,13 +81,13 @@ def test_part_with_any_values_is_read_back(
         assert part_from_json(part_to_json(part)) == part
 
 
-def test_absent_output_is_not_an_empty_one() -> None:
+def test_absent_output_and_empty_output_stay_different_in_json() -> None:
     absent, empty = CodeExecutionResult(), CodeExecutionResult(output="")
     assert part_from_json(part_to_json(absent)) == absent
     assert part_from_json(part_to_json(empty)) == empty
 
 
-def test_thought_signature_has_its_own_key_in_json() -> None:
+def test_json_of_a_part_has_the_thought_signature_in_a_key_of_its_own() -> None:
     part = replace(Text("a"), provider_data={"thought_signature": "cw==", "more": 1})
     assert part_to_json(part) == {
         "kind": "text",
@@ -104,5 +104,5 @@ def test_json_that_is_not_a_part_raises_an_error(json_value: dict[str, str]) -> 
         part_from_json(json_value)
 
 
-def test_json_key_of_another_kind_is_ignored() -> None:
+def test_json_key_that_belongs_to_another_kind_of_part_is_ignored() -> None:
     assert part_from_json({"kind": "text", "text": "a", "images": 5}) == Text("a")

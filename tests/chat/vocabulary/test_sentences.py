@@ -74,11 +74,11 @@ def test_a_known_sentence_is_translated() -> None:
         ("$.a: here is “there must be a text here.”", "$.a: here is “there must be a text here.”"),
     ],
 )
-def test_reason_of_a_refused_import_is_translated_and_its_position_is_not(refusal: str, translated: str) -> None:
+def test_reason_of_a_refused_import_is_translated_but_its_json_path_is_not(refusal: str, translated: str) -> None:
     assert translate_sentence(refusal) == translated
 
 
-def test_each_of_several_sentences_is_translated() -> None:
+def test_each_sentence_of_a_text_with_several_sentences_is_translated() -> None:
     assert translate_sentence("The server is being restarted. Try again in a moment.") == (
         "Der Server wird neu gestartet. Versuchen Sie es gleich noch einmal."
     )
@@ -88,40 +88,40 @@ def test_each_of_several_sentences_is_translated() -> None:
         )
 
 
-def test_names_are_kept_and_phrases_in_placeholders_are_translated() -> None:
+def test_file_names_in_a_sentence_are_not_translated_and_phrases_in_placeholders_are() -> None:
     assert translate_sentence("The question asks for a graph and has a list of numbers.") == (
         "Die Frage verlangt eine Grafik und hat eine Liste von Zahlen."
     )
     assert translate_sentence("“a b.csv” has 2 MB, which is too much.") == "“a b.csv” hat 2 MB, das ist zu viel."
 
 
-def test_name_is_not_translated_even_if_it_equals_a_phrase_of_the_table() -> None:
+def test_column_name_is_not_translated_even_if_it_equals_a_translatable_phrase() -> None:
     assert translate_sentence('Plot "number" over "date"') == 'Zeichne "number" über "date"'
 
 
-def test_numbers_are_formatted_for_the_language() -> None:
+def test_numbers_in_a_translated_sentence_have_the_format_of_the_language() -> None:
     assert translate_sentence("1,200 tokens") == "1.200 Token"
     assert translate_sentence("1.5 MB") == "1,5 MB"
     assert translate_sentence("many tokens") == "many tokens"
 
 
-def test_unknown_text_is_not_changed() -> None:
+def test_text_that_is_not_in_the_translation_table_is_not_changed() -> None:
     for text in ("", "Hello there.", "[x] <b>", "{name}", "x" * 5_000):
         assert translate_sentence(text) == text
     with translation.override("en"):
         assert translate_sentence("You stopped this answer.") == "You stopped this answer."
 
 
-def test_no_line_of_the_table_is_repeated() -> None:
+def test_no_line_of_the_translation_table_is_repeated() -> None:
     assert len(known_sentences()) == len(set(known_sentences()))
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_table_has_the_sentences_of_each_module(module: str) -> None:
+def test_translation_table_has_the_sentences_of_each_module(module: str) -> None:
     assert [text for text in sentences_of(BASE_DIR / module) if not is_translated(text)] == []
 
 
-def test_table_has_the_notices_about_ends_of_answers() -> None:
+def test_translation_table_has_the_notices_about_ends_of_answers() -> None:
     sentences = [*ERRORS.values(), *INTERRUPTIONS.values(), *(notice.sentence for notice in FINISHES.values())]
     for is_empty in (True, False):
         notices = [notice_of(status="done", finish=one, finish_reason="WHY", is_empty=is_empty) for one in Finish]
@@ -129,14 +129,14 @@ def test_table_has_the_notices_about_ends_of_answers() -> None:
     assert [one for one in sentences if not is_translated(one)] == []
 
 
-def test_table_has_the_verdicts_about_rerun_code() -> None:
+def test_translation_table_has_the_verdicts_about_rerun_code() -> None:
     outcomes = (OUTCOME_OK, OUTCOME_FAILED, OUTCOME_DEADLINE_EXCEEDED)
     runs = [RunOutput(outcome, text, ()) for outcome in outcomes for text in ("", "a 1", "a 2", "a 1\nb")]
     verdicts = {compare(before, after).detail for before in runs for after in runs}
     assert [one for one in sorted(verdicts) if not is_translated(one)] == []
 
 
-def test_table_has_the_reasons_for_decisions_about_code() -> None:
+def test_translation_table_has_the_reasons_why_a_question_is_answered_with_code() -> None:
     reasons = {rule.reason.removeprefix("but ") for rule in RULES}
     assert [reason for reason in sorted(reasons) if not is_translated(reason)] == []
 
@@ -163,7 +163,7 @@ def sentences_of(path: Path) -> list[str]:
     return [text.strip() for text in texts if SENTENCE.match(text.strip())]
 
 
-def test_matching_takes_little_time_for_text_that_nearly_fits() -> None:
+def test_long_text_that_nearly_matches_a_sentence_takes_little_time() -> None:
     line = next(line for line in known_sentences() if line.startswith("{model} does not take files like"))
     text = " does not take files like “" * 150 + "” (" * 1_300
     started_at = time.process_time()
@@ -171,7 +171,7 @@ def test_matching_takes_little_time_for_text_that_nearly_fits() -> None:
     assert time.process_time() - started_at < 1
 
 
-def test_name_that_contains_words_of_the_sentence_is_kept_whole() -> None:
+def test_file_name_that_contains_words_of_the_sentence_stays_complete() -> None:
     assert translate_sentence("a does not take files like “b” (c” (image/png).") == translate_sentence(
         "a does not take files like “b” (image/png)."
     ).replace("image/png", "c” (image/png")

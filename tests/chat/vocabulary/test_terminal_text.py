@@ -44,7 +44,7 @@ def test_terminal_text_equals_what_a_terminal_shows(text: str, shown: str) -> No
     assert terminal_text(text) == shown
 
 
-def test_cursor_reaches_only_the_last_lines() -> None:
+def test_cursor_codes_can_change_only_the_last_lines() -> None:
     text = "".join(f"{number}\n" for number in range(2 * LINES_LIMIT))
     lines = terminal_text(f"{text}\x1b[999Ax").splitlines()
     assert [line for line in lines if "x" in line] == ["x1"]

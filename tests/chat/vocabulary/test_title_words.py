@@ -32,5 +32,5 @@ PASTED = "import pandas as pd\n\ndf = pd.read_csv('sales.csv')\ndf.plot()\n"
         ("word " * 20, "word " * 11 + "word…"),
     ],
 )
-def test_title_describes_the_question(text: str, title: str) -> None:
+def test_title_is_made_of_the_words_or_the_code_of_the_question(text: str, title: str) -> None:
     assert title_of(text) == title

@@ -72,7 +72,7 @@ def test_turns_whose_tokens_are_not_known_are_counted_with_their_estimate() -> N
     assert (total.turns, total.tokens, total.uncounted_turns, total.estimated_tokens) == (8, 14, 4, 25)
 
 
-def test_period_begins_at_midnight_of_its_first_day_and_ends_now() -> None:
+def test_statistics_period_begins_at_midnight_of_its_first_day_and_ends_now() -> None:
     conversation = make_conversation()
     midnight = NOW.replace(hour=0, minute=0)
     for at in (midnight - timedelta(days=6), midnight, NOW - timedelta(microseconds=1)):
@@ -85,7 +85,7 @@ def test_period_begins_at_midnight_of_its_first_day_and_ends_now() -> None:
     assert read_overview(1, NOW).total_usage.turns == 2
 
 
-def test_users_are_counted_once_a_day_and_once_in_the_period() -> None:
+def test_user_with_several_turns_is_counted_once_a_day_and_once_in_the_period() -> None:
     one, two = make_user(), make_user()
     make_conversation(make_user())
     for owner, back in ((one, 0), (one, 0), (two, 0), (one, 1)):
@@ -95,7 +95,7 @@ def test_users_are_counted_once_a_day_and_once_in_the_period() -> None:
     assert overview.users == 2
 
 
-def test_wait_percentiles_use_the_nearest_rank() -> None:
+def test_percentiles_of_waiting_times_use_the_nearest_rank() -> None:
     generator = random.Random(20260310)
     conversation = make_conversation()
     for count in (1, 2, 3, 19, 20, 21, 40):
@@ -111,7 +111,7 @@ def test_wait_percentiles_use_the_nearest_rank() -> None:
         assert percentiles.p95_s == pytest.approx(sorted_waits[math.ceil(round(count * 0.95, 6)) - 1], abs=0.002)
 
 
-def test_turns_from_before_an_import_are_not_counted() -> None:
+def test_turns_that_ended_before_their_conversation_was_imported_are_not_counted() -> None:
     conversation = make_conversation()
     imported = ImportedConversation.objects.create(owner=conversation.owner, conversation=conversation, digest="0")
     ImportedConversation.objects.filter(pk=imported.pk).update(created_at=NOW - timedelta(hours=2))
@@ -139,7 +139,7 @@ def test_pending_uploads_are_grouped_by_age_and_status() -> None:
     )
 
 
-def test_all_live_turns_are_grouped_by_process_even_old_ones() -> None:
+def test_live_turns_of_any_age_are_grouped_by_process() -> None:
     for process, lease_s in (("web-1", 5), ("web-1", -5), ("", None)):
         lease = None if lease_s is None else NOW + timedelta(seconds=lease_s)
         message = make_model_message(make_conversation(), status=Turn.Status.RUNNING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.admin.statistics.statistics import count_failures, percentile_rank
 
 
-def test_failures_are_counted_by_their_most_specific_reason() -> None:
+def test_failed_turns_are_counted_by_their_most_specific_reason() -> None:
     outcomes = {
         ("done", "", "stop"): 90,
         ("done", "", ""): 3,

@@ -37,7 +37,9 @@ DATE = request("?", NOTE).date
     ],
     ids=["en", "de", "zh"],
 )
-def test_question_about_date_or_time_is_answered_from_the_note(prompts: list[str], words: str) -> None:
+def test_question_about_date_or_time_is_answered_from_the_servers_note_about_the_time(
+    prompts: list[str], words: str
+) -> None:
     assert [prompt for prompt in prompts if words not in answer_clock(prompt, DATE)] == []
     assert [prompt for prompt in prompts if "2026" in answer_clock(prompt, {}) or not answer_clock(prompt, {})] == []
 
@@ -52,11 +54,11 @@ def test_question_about_date_or_time_is_answered_from_the_note(prompts: list[str
         "明天星期几",
     ],
 )
-def test_question_about_another_day_or_place_is_not_answered_from_the_note(prompt: str) -> None:
+def test_question_about_another_day_or_place_is_not_answered_with_the_present_time(prompt: str) -> None:
     assert answer_clock(prompt, DATE) == ""
 
 
-def test_note_about_the_time_is_not_read_as_part_of_the_question() -> None:
+def test_servers_note_about_the_time_is_not_read_as_part_of_the_question() -> None:
     asked = request("[1, 2]", "mean of 3, 5, 8", NOTE)
     assert asked.prompt == "mean of 3, 5, 8"
     assert dict(asked.date) == {

@@ -77,7 +77,7 @@ def run(prompt: str, note: Mapping[str, object], data: bytes, folder: Path) -> t
     return result, comment_of(planned, result)
 
 
-def test_description_of_tables_is_not_a_prompt_and_marks_new_tables() -> None:
+def test_tables_described_in_the_newest_message_are_new_and_descriptions_are_no_prompts() -> None:
     note = "[The file my sales.xlsx (9,000 bytes) is in the working directory of the Python session, as “sales.xlsx”.]"
     first = {"parts": [{"text": note}, {"text": f"{TABLES}\n{json.dumps(SALES_NOTE)}\nno JSON\n[]"}]}
     tables = f'{TABLES}\n{json.dumps(SALES_NOTE)}\n{{"file": "b.csv", "refused": "no"}}'
@@ -92,7 +92,7 @@ def test_description_of_tables_is_not_a_prompt_and_marks_new_tables() -> None:
 
 
 @pytest.mark.parametrize("before", [[], [{"text": f"{TABLES}\n{json.dumps(SHOPS_NOTE)}"}]])
-def test_text_of_a_person_that_looks_like_a_description_is_a_prompt(before: list[dict[str, str]]) -> None:
+def test_text_of_a_person_that_looks_like_a_description_of_tables_is_a_prompt(before: list[dict[str, str]]) -> None:
     own = f"{TABLES}\n{json.dumps(SALES_NOTE)}"
     date = {"text": "[Note of the server: it is Monday, 1 January 2024, 12:00, in the zone UTC.]"}
     asked = request([{"parts": [*before, {"text": own}, date]}])
@@ -100,7 +100,7 @@ def test_text_of_a_person_that_looks_like_a_description_is_a_prompt(before: list
     assert [one.name for one in table_descriptions(asked)] == ["shops.csv"][: len(before)]
 
 
-def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path: Path) -> None:
+def test_demo_model_answers_questions_about_a_workbook_that_the_request_describes(tmp_path: Path) -> None:
     _, comment = run("Describe this table", SALES_NOTE, SALES, tmp_path)
     assert comment == "The table has **9** rows and **2** columns: `month`, `sales`."
     result, comment = run("Which month has the highest sales?", SALES_NOTE, SALES, tmp_path)
@@ -110,7 +110,7 @@ def test_workbook_of_the_session_is_described_with_its_columns_and_rows(tmp_path
     assert (result.number("sum"), comment) == (11, "Sum of `sales`: **11**. Rows used: 1 of 9.")
 
 
-def test_answer_reports_missing_values_and_left_out_totals(tmp_path: Path) -> None:
+def test_answer_reports_missing_values_and_a_row_of_totals_that_was_left_out(tmp_path: Path) -> None:
     result, comment = run('Plot "share" over "year"', SHOPS_NOTE, SHOPS, tmp_path)
     [(years, shares)] = result.figures[0].lines
     assert (years, shares) == ([2019, 2020, 2023], [1.5, 2.5, 3.5])
@@ -128,17 +128,17 @@ def test_answer_reports_missing_values_and_left_out_totals(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "question", ['Plot "id" over "year"', 'Show the distribution of "id"', 'Plot "id" against "share"']
 )
-def test_identifiers_are_not_plotted(question: str) -> None:
+def test_question_to_plot_a_column_of_identifiers_is_refused(question: str) -> None:
     assert isinstance(plan(question, SHOPS_NOTE), str)
 
 
-def test_dates_and_amounts_that_are_read_as_texts_are_converted(tmp_path: Path) -> None:
+def test_code_of_the_demo_model_converts_dates_and_amounts_that_pandas_read_as_text(tmp_path: Path) -> None:
     result, _ = run('Plot "paid" over "day"', STAYS_NOTE, STAYS, tmp_path)
     [(days, amounts)] = result.figures[0].lines
     assert (days, amounts) == ([19723.0, 19724.0, 19725.0], [10.5, -1000.5, 10.5])
 
 
-def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp_path: Path) -> None:
+def test_non_latin_digits_and_times_with_zones_are_converted_and_words_become_missing(tmp_path: Path) -> None:
     cells = "'n \"net\"': ['١٫٥', '\u200e-２', 'closed', '4'], 'm': [1, 2, 3, 5], 'at': ['May 1, 2024 3:04 PM PST'] * 4"
     code = f"pd.DataFrame({{{cells}}})"
     columns = {'n "net"': "number", "m": "number", "at": "date"}
@@ -150,7 +150,7 @@ def test_words_among_numbers_digits_of_other_scripts_and_zones_are_converted(tmp
     assert result.figures
 
 
-def test_arrow_columns_are_summed_by_month_without_years_that_pandas_cannot_hold(tmp_path: Path) -> None:
+def test_arrow_columns_are_summed_by_month_and_rows_with_years_outside_pandas_range_left_out(tmp_path: Path) -> None:
     cells = "{'day': [*pd.to_datetime(['2024-01-01', '2024-01-03', '2024-01-04'])], 'n': [1, 2, 5]}"
     code = f"pd.DataFrame({cells}).convert_dtypes(dtype_backend='pyarrow')"
     note = {"file": "a.json", "columns": {"day": "date", "n": "number"}, "read_as": code}
@@ -163,7 +163,7 @@ def test_arrow_columns_are_summed_by_month_without_years_that_pandas_cannot_hold
     assert 'Left out, without a value for "n" or "day": 3 of 5 rows.' in comment
 
 
-def test_answer_says_how_many_rows_or_groups_are_listed(tmp_path: Path) -> None:
+def test_answer_says_how_many_of_all_rows_or_groups_are_listed(tmp_path: Path) -> None:
     note = {**SALES_NOTE, "rows": 180, "cut": True}
     data = excel_file({"1": [["month", "sales"], *((f"m{number}", number) for number in range(180))]})
     assert "100 of 180 rows are shown." in run("only rows where sales >= 0", note, data, tmp_path)[1]
@@ -188,7 +188,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
-def test_suggestions_are_understood_for_any_name(language: str) -> None:
+def test_suggested_questions_are_understood_for_any_column_name_in_each_language(language: str) -> None:
     note = {"file": "表 1.parquet", "rows": 3, "columns": NAMES, "read_as": "pd.read_parquet('表 1.parquet')"}
     numbers = [name.replace('"', "'") for name, kind in NAMES.items() if kind == "number"]
     questions = [
@@ -199,7 +199,7 @@ def test_suggestions_are_understood_for_any_name(language: str) -> None:
     assert [question for question in shown if not isinstance(plan(question, note), Plan)] == []
 
 
-def test_table_is_chosen_by_its_columns_or_by_a_question_to_the_person() -> None:
+def test_demo_model_chooses_the_table_with_the_named_column_or_else_asks_the_person() -> None:
     notes = [SALES_NOTE, SHOPS_NOTE]
     for new in (True, False):
         chosen = plan("sum of sales", *notes, new=new)
@@ -229,7 +229,7 @@ def test_answer_reports_a_refused_file_even_if_an_older_table_exists(prompt: str
         assert answer.startswith(sentence)
 
 
-def test_code_of_a_description_must_be_one_expression() -> None:
+def test_table_is_refused_if_the_code_that_reads_it_is_not_one_expression() -> None:
     for code in ("pd.read_csv('a.csv'); x = 1", "pd.read_csv(\n'a.csv')", "", "(" * 1000):
         answer = plan("describe", {**SALES_NOTE, "read_as": code})
         assert isinstance(answer, str)

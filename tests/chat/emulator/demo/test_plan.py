@@ -52,7 +52,7 @@ def run(planned: Sequence[tuple[Mapping[str, bytes], Plan]], folder: Path) -> li
     return run_programs([(files, one.program) for files, one in planned], folder)
 
 
-def test_plain_text_result_is_typeset_as_a_formula() -> None:
+def test_result_that_code_printed_is_shown_as_a_latex_formula() -> None:
     planned = plan("Solve x^2 - 5x + 6 = 0")
     assert isinstance(planned, Plan)
     for printed, latex in (
@@ -64,7 +64,7 @@ def test_plain_text_result_is_typeset_as_a_formula() -> None:
 
 
 @pytest.mark.drill
-def test_prompts_of_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> None:
+def test_typical_first_prompts_get_a_right_answer_or_a_refusal(tmp_path: Path) -> None:
     answers = [(one, plan(one.prompt, files=one.files)) for one in PROMPTS]
     planned = [(one, answer) for one, answer in answers if isinstance(answer, Plan)]
     results = run([(one.files, answer) for one, answer in planned], tmp_path)
@@ -83,7 +83,7 @@ def test_prompts_of_newcomers_get_right_answers_or_refusals(tmp_path: Path) -> N
 
 
 @pytest.mark.drill
-def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) -> None:
+def test_every_example_question_runs_without_an_error_and_gets_a_comment(tmp_path: Path) -> None:
     cases: list[tuple[Mapping[str, bytes], Plan]] = []
     for language in ("en", "de", "zh"):
         for example in TEXTS["examples"][language]:
@@ -101,7 +101,7 @@ def test_every_example_is_answered_with_what_its_comment_quotes(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("prompt", ["Plot a sine wave", "Zeichne eine Sinuskurve", "画一条正弦曲线"])
-def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: str) -> None:
+def test_suggested_changes_of_a_curve_are_understood_and_change_its_program(prompt: str) -> None:
     shown = plan(prompt)
     assert isinstance(shown, Plan)
     suggested = re.findall(r"\[(.+)\]\(#ask\)", shown.comment)
@@ -113,7 +113,7 @@ def test_suggested_changes_of_a_curve_are_understood_and_differ_from_it(prompt: 
 
 
 @pytest.mark.parametrize("prompt", ["Plot a sine wave", "First 50 primes", "Draw a histogram of 1000 random numbers"])
-def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
+def test_demo_model_plans_code_for_the_questions_on_the_buttons_of_an_empty_page(prompt: str) -> None:
     assert isinstance(plan(prompt), Plan)
 
 
@@ -125,7 +125,7 @@ def test_buttons_of_the_empty_page_have_plans(prompt: str) -> None:
         ("Which month had the most visitors?", "groupby('month')"),
     ],
 )
-def test_questions_as_people_type_them_have_plans(prompt: str, code: str) -> None:
+def test_demo_model_plans_code_for_questions_in_the_words_that_people_use(prompt: str, code: str) -> None:
     files = {"visitors.csv": b"month,visitors\n2026-01,820\n2026-02,910\n2026-03,1290\n"}
     assert code in program_of(prompt, files=files if "visitors" in prompt else NO_FILES)
 
@@ -140,13 +140,15 @@ FOLLOW_UPS = [
 
 
 @pytest.mark.parametrize(("prompts", "present", "absent"), FOLLOW_UPS, ids=[one[0][-1] for one in FOLLOW_UPS])
-def test_follow_up_changes_the_previous_program(prompts: list[str], present: list[str], absent: list[str]) -> None:
+def test_follow_up_prompt_changes_the_previous_program(
+    prompts: list[str], present: list[str], absent: list[str]
+) -> None:
     program = program_of(*prompts)
     assert [one for one in present if one not in program] == []
     assert [one for one in absent if one in program] == []
 
 
-def test_button_below_the_last_graph_begins_a_follow_up() -> None:
+def test_text_of_the_change_button_below_the_last_graph_is_understood_as_a_follow_up() -> None:
     program = program_of("Plot a sine wave")
     changed = plan("Plot a sine wave", "Change the graph “sin(x)” (graph 1): Make it a cosine", program=program)
     assert isinstance(changed, Plan), changed
@@ -158,19 +160,19 @@ def test_button_below_the_last_graph_begins_a_follow_up() -> None:
     assert isinstance(changed, str)
 
 
-def test_follow_up_of_a_list_or_a_table_is_refused() -> None:
+def test_follow_up_to_a_question_about_a_list_or_a_table_is_refused() -> None:
     assert isinstance(plan("mean of 3, 5, 8", "Make it the median instead"), str)
     assert isinstance(plan("mean of 3, 5, 8", "as a bar chart instead"), str)
     assert isinstance(plan("mean price", "make it the median price instead", files={"sales.csv": SALES}), str)
 
 
 @pytest.mark.parametrize("prompt", ["Make it a cosine", "as a bar chart instead", "again", "now from 0 to 10"])
-def test_follow_up_without_a_previous_task_is_refused(prompt: str) -> None:
+def test_follow_up_prompt_without_a_previous_program_is_refused(prompt: str) -> None:
     assert isinstance(plan(prompt), str)
     assert isinstance(plan("What is love?", prompt), str)
 
 
-def test_last_program_runs_again_only_if_nothing_else_is_asked() -> None:
+def test_last_program_runs_again_only_if_the_prompt_asks_for_nothing_else() -> None:
     for prompt in ("again", "Run it again", "Noch einmal, bitte", "再来一次"):
         planned = plan("First 50 primes", prompt, program="print(1)")
         assert isinstance(planned, Plan)
@@ -178,7 +180,7 @@ def test_last_program_runs_again_only_if_nothing_else_is_asked() -> None:
     assert isinstance(plan("First 50 primes", "again, but tell me why", program="print(1)"), str)
 
 
-def test_own_code_runs_unchanged() -> None:
+def test_code_block_in_a_prompt_is_run_unchanged() -> None:
     planned = plan("Was gibt das?\n```python\nprint('{x}')\n```")
     assert isinstance(planned, Plan)
     assert planned.program == "print('{x}')\n"
@@ -241,7 +243,7 @@ def test_question_that_is_not_wholly_understood_is_refused(prompt: str) -> None:
         ("Describe my CSV", "There is no table yet"),
     ],
 )
-def test_refusal_is_one_line_and_three_questions_that_are_understood(prompt: str, text: str) -> None:
+def test_refusal_has_a_reason_in_one_line_and_three_questions_that_can_be_answered(prompt: str, text: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     reason, *_ = answer.partition("\n\n")
@@ -263,7 +265,7 @@ def test_refusal_is_one_line_and_three_questions_that_are_understood(prompt: str
         ("下一个素数的规律是什么", "列出前 50 个素数"),
     ],
 )
-def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
+def test_most_similar_example_question_is_offered_first(prompt: str, first: str) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     assert offered(answer)[0] == first
@@ -277,13 +279,13 @@ def test_the_nearest_question_is_offered_first(prompt: str, first: str) -> None:
         ("画正弦曲线，然后列出前50个质数", ["画正弦曲线", "列出前50个质数"]),
     ],
 )
-def test_refusal_of_two_questions_in_one_prompt_offers_each_separately(prompt: str, questions: list[str]) -> None:
+def test_prompt_with_two_questions_is_refused_and_each_is_offered_separately(prompt: str, questions: list[str]) -> None:
     answer = plan(prompt)
     assert isinstance(answer, str)
     assert offered(answer) == questions
 
 
-def test_offered_questions_about_a_table_name_its_columns_and_have_plans() -> None:
+def test_suggested_questions_about_a_table_use_its_column_names_and_can_be_answered() -> None:
     answer = plan("What should we do about the price?", files={"sales.csv": SALES})
     assert isinstance(answer, str)
     assert offered(answer)[0] == 'Plot "units" over "date"'
@@ -297,7 +299,7 @@ GRAPH = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.title('A')\npl
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_offered_changes_add_lines_before_the_graph_is_shown(language: str) -> None:
+def test_suggested_changes_of_a_graph_insert_lines_before_the_call_that_shows_it(language: str) -> None:
     for change in TEXTS["changes"][language]:
         planned = plan("Draw", change, program=GRAPH)
         assert isinstance(planned, Plan), change
@@ -315,17 +317,19 @@ def test_offered_changes_add_lines_before_the_graph_is_shown(language: str) -> N
         ("plot sin(x) with a dashed line", 'linestyle="--"'),
     ],
 )
-def test_question_may_set_the_look_of_its_graph(prompt: str, line: str) -> None:
+def test_question_can_set_color_title_and_line_style_of_its_graph(prompt: str, line: str) -> None:
     assert line in program_of(prompt)
 
 
-def test_color_names_before_numbers_are_labels_of_bars() -> None:
+def test_color_names_before_numbers_are_used_as_labels_of_bars() -> None:
     assert "['red', 'blue']" in program_of("Bar chart of red 3, blue 5")
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh-hans"])
 @pytest.mark.parametrize("title", ["A", ""])
-def test_button_below_any_graph_begins_a_change(language: str, title: str) -> None:
+def test_text_of_the_change_button_below_any_graph_is_understood_as_a_change_of_this_graph(
+    language: str, title: str
+) -> None:
     template = "Change the graph “%(title)s” (graph %(number)s):" if title else "Change graph %(number)s:"
     with override(language):
         quote = gettext(template) % {"title": title, "number": 1}

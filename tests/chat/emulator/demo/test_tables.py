@@ -39,7 +39,7 @@ def kinds_of(data: str, encoding: str = "utf-8") -> list[str]:
         (["", "-"], "text"),
     ],
 )
-def test_kind_of_a_column_is_seen_in_its_cells(cells: list[str], kind: str) -> None:
+def test_column_is_number_date_or_text_depending_on_its_cells(cells: list[str], kind: str) -> None:
     assert kinds_of("name;value\n" + "".join(f"x{number};{cell}\n" for number, cell in enumerate(cells)))[1] == kind
 
 
@@ -53,7 +53,7 @@ def test_tab_separated_text_is_read_with_and_without_a_byte_order_mark(tmp_path:
     assert [result.number("sum") for result in run_programs(programs, tmp_path)] == [4.0] * 2
 
 
-def test_table_pasted_as_markdown_or_csv_is_taken_out_of_the_prompt() -> None:
+def test_table_pasted_as_markdown_or_csv_is_separated_from_the_question() -> None:
     for pasted in ("| a | b |\n|---|---|\n| x | 2 |\n| y | 4 |", "a,b\nx,2\ny,4", "```csv\na;b\nx;2\ny;4\n```"):
         table, rest = take_pasted_table(f"What is the mean of b?\n{pasted}\n")
         assert table is not None
@@ -76,7 +76,7 @@ QUESTIONS = [
 ]
 
 
-def test_questions_about_a_table_get_their_values(tmp_path: Path) -> None:
+def test_questions_about_a_table_get_the_expected_values(tmp_path: Path) -> None:
     files = {"sales.csv": SALES}
     programs = [(files, program_of(prompt, files=files)) for prompt, _, _ in QUESTIONS]
     for (prompt, value, expected), result in zip(QUESTIONS, run_programs(programs, tmp_path), strict=True):
@@ -113,7 +113,7 @@ def test_question_with_an_unknown_or_unclear_part_is_refused_with_questions_abou
     assert any('"units"' in one for one in offered(answer))
 
 
-def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
+def test_question_is_answered_from_the_file_that_has_the_column_or_is_named_in_it() -> None:
     files = {"sales.csv": SALES, "people.csv": PEOPLE, "trees.csv": TREES.encode()}
     assert "'people.csv'" in program_of("bar chart of city", files=files)
     assert "'trees.csv'" in program_of("describe trees.csv", files=files)
@@ -122,7 +122,7 @@ def test_question_is_answered_from_the_file_that_it_fits_or_names() -> None:
     assert offered(refused) == ["sales.csv", "people.csv", "trees.csv"]
 
 
-def test_old_table_is_described_only_if_the_prompt_asks() -> None:
+def test_table_of_an_earlier_prompt_is_described_only_if_the_prompt_asks_for_it() -> None:
     assert isinstance(plan("thanks", files={"sales.csv": SALES}, new=False), str)
     assert isinstance(plan("Plot a sine wave", files={"sales.csv": SALES}, new=False), Plan)
     assert isinstance(plan("describe this table", files={"sales.csv": SALES}, new=False), Plan)
@@ -134,7 +134,7 @@ def test_refusal_names_the_file_that_is_not_a_table() -> None:
     assert "`empty.csv`" in answer
 
 
-def test_texts_of_a_file_and_of_a_prompt_are_only_literals(tmp_path: Path) -> None:
+def test_hostile_text_of_a_file_or_prompt_never_becomes_code_of_the_program(tmp_path: Path) -> None:
     quoted = '"' + HOSTILE.replace('"', '""') + '"'
     rows = f"name,{quoted},\nx,1\n{quoted},2\n"
     files = {"h.csv": rows.encode()}
@@ -150,7 +150,7 @@ def test_texts_of_a_file_and_of_a_prompt_are_only_literals(tmp_path: Path) -> No
         assert comment_of(one, result)
 
 
-def test_late_cell_that_is_no_number_fails_instead_of_being_left_out(tmp_path: Path) -> None:
+def test_text_cell_far_down_in_a_number_column_raises_an_error_instead_of_being_left_out(tmp_path: Path) -> None:
     files = {"long.csv": b"name,value\n" + b"x,1\n" * 2_000 + b"y,much\n"}
     [result] = run_programs([(files, program_of("sum of value", files=files))], tmp_path)
     assert "much" in result.error

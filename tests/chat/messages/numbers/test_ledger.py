@@ -47,16 +47,16 @@ def verdicts(text: str) -> list[str]:
         ("Ulm had a revenue of 76,000 €.", "nowhere"),
     ],
 )
-def test_number_gets_the_source_that_its_words_allow(text: str, verdict: str) -> None:
+def test_number_has_a_source_only_if_row_unit_sign_and_rounding_fit_its_sentence(text: str, verdict: str) -> None:
     assert verdicts(text) == [verdict]
 
 
-def test_swapped_numbers_of_two_rows_have_no_source() -> None:
+def test_numbers_that_are_swapped_between_two_rows_have_no_source() -> None:
     assert verdicts("Ulm (1,381 orders) is behind Kassel (2,266 orders).") == ["output", "output"]
     assert verdicts("Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
 
 
-def test_statistic_of_a_column_is_not_accepted_for_a_row() -> None:
+def test_statistic_of_a_column_is_no_source_for_the_value_of_a_row() -> None:
     sources = [SourceText("output", f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n")]
     for text, verdict in (
         ("Ulm is above the average of 1,230 orders.", "output"),
@@ -87,7 +87,9 @@ def test_statistic_of_a_column_is_not_accepted_for_a_row() -> None:
         (SALES, "North: 48,210.55. East: 61,340.90. East is ahead by 13,130.35.", ["output", "output", "derived"]),
     ],
 )
-def test_column_names_affect_only_rows_of_their_own_table(output: str, text: str, verdicts: list[str]) -> None:
+def test_column_names_restrict_only_sources_in_the_rows_of_their_own_table(
+    output: str, text: str, verdicts: list[str]
+) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
 
 
@@ -95,14 +97,14 @@ def test_digits_of_keys_and_digests_are_not_read_as_numbers() -> None:
     assert trace_numbers("9" * 5_000, [SourceText("output", "9" * 5_000, None, None)]) == []
 
 
-def test_factors_that_occur_only_in_the_code_are_no_claims() -> None:
+def test_factors_that_occur_only_in_the_code_are_not_checked() -> None:
     """Without this rule, each would be computed from the other: 6 is 42 / 7, and 7 is 42 / 6."""
     sources = [SourceText("output", "42"), SourceText("code", "print(6 * 7)")]
     [number] = trace_numbers("The product of 6 and 7 is **42**.", sources)
     assert (int(number.value), number.verdict) == (42, "output")
 
 
-def test_very_long_sentence_is_read_in_parts() -> None:
+def test_context_of_a_number_in_a_very_long_sentence_has_at_most_1000_characters() -> None:
     text = "one and two and " * 2_000
     contexts = [Contexts(text).at(position) for position in range(0, len(text), 997)]
     assert all(len(one.text) <= 1_000 and one.start + one.position == 997 * n for n, one in enumerate(contexts))
@@ -137,5 +139,7 @@ def test_very_long_sentence_is_read_in_parts() -> None:
         ),
     ],
 )
-def test_source_is_accepted_if_names_are_uncertain_or_units_differ(output: str, text: str, verdicts: list[str]) -> None:
+def test_source_is_found_if_the_text_uses_another_unit_or_a_short_form_of_a_name(
+    output: str, text: str, verdicts: list[str]
+) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts

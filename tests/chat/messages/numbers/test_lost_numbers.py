@@ -61,7 +61,7 @@ def lost(text: str, before: str, after: str) -> list[tuple[str, str]]:
         pytest.param("There are 815.", "815\n", "KeyError\n", [("815", "")], id="the code fails"),
     ],
 )
-def test_number_is_lost_if_its_line_has_another_value(
+def test_number_is_reported_as_lost_if_the_new_output_has_another_value_in_its_line(
     text: str, before: str, after: str, expected: list[tuple[str, str]]
 ) -> None:
     assert lost(text, before, after) == expected

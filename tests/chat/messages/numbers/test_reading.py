@@ -50,5 +50,5 @@ def test_numbers_are_read_with_their_units(text: str, expected: list[str]) -> No
         "**版本：**0.9 of **Version:** 3.1",
     ],
 )
-def test_digits_that_are_no_claims_are_left_out(text: str) -> None:
+def test_versions_dates_ranks_and_digits_in_code_are_not_read_as_numbers(text: str) -> None:
     assert read_numbers(text) == []

@@ -100,7 +100,7 @@ def verdicts(output: str, text: str) -> list[str]:
         ("p=9.93e-10", "It is 9.93 times as high.", ["nowhere"]),
     ],
 )
-def test_numbers_are_found_in_each_form_of_output(output: str, text: str, expected: list[str]) -> None:
+def test_source_of_a_number_is_found_in_each_form_of_output(output: str, text: str, expected: list[str]) -> None:
     assert verdicts(output, text) == expected
 
 
@@ -121,7 +121,9 @@ def test_numbers_are_found_in_each_form_of_output(output: str, text: str, expect
         (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
     ],
 )
-def test_names_in_a_sentence_select_the_source(output: str, text: str, expected: list[str]) -> None:
+def test_names_in_a_sentence_select_the_row_or_statistic_that_is_the_source(
+    output: str, text: str, expected: list[str]
+) -> None:
     found = verdicts(output, text)
     assert [one for one in found if one in expected or not expected] == expected
 
@@ -142,7 +144,7 @@ def test_names_in_a_sentence_select_the_source(output: str, text: str, expected:
         (TWO_LABELS, "Men are 63.5 % of all."),
     ],
 )
-def test_computed_values_get_a_source(output: str, text: str) -> None:
+def test_value_that_can_be_computed_from_the_output_has_a_source(output: str, text: str) -> None:
     assert "nowhere" not in verdicts(output, text)
     last = text.rsplit(" ", 2 if "%" in text else 1)[0]
     assert verdicts(output, f"{last} 7,777.77.")[-1:] == ["nowhere"]

@@ -36,7 +36,7 @@ def verdicts(output: str, text: str, code: str = "") -> list[str]:
         ("Alba      514960\nRing 2    426649", ["alba", "ring 2"]),
     ],
 )
-def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list[str]) -> None:
+def test_dictionary_keys_and_names_with_digits_are_read_as_row_labels(output: str, labels: list[str]) -> None:
     tables = SourceTables([SourceText("output", output)]).all
     assert [row.label for table in tables for row in table.rows] == labels
 
@@ -76,7 +76,9 @@ def test_keys_and_names_with_digits_are_labels_of_rows(output: str, labels: list
         (LINES, "R² is 0.3348 %.", ["nowhere"]),
     ],
 )
-def test_words_select_the_statistic_and_the_row_and_the_column(output: str, text: str, expected: list[str]) -> None:
+def test_words_of_the_sentence_select_the_statistic_the_row_and_the_column(
+    output: str, text: str, expected: list[str]
+) -> None:
     assert verdicts(output, text) == expected
 
 
@@ -89,16 +91,16 @@ def test_words_select_the_statistic_and_the_row_and_the_column(output: str, text
         ("La cuota es de 14,38 %.", ["output"]),
     ],
 )
-def test_code_shows_the_units_of_columns(text: str, expected: list[str]) -> None:
+def test_unit_of_a_column_is_taken_from_its_name_in_the_code(text: str, expected: list[str]) -> None:
     code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
     assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
 
 
-def test_statistic_in_another_output_does_not_reject_a_source_in_a_long_output() -> None:
+def test_source_in_a_long_output_is_accepted_although_another_output_has_the_same_statistic() -> None:
     long = "city  mean\n" + "".join(f"City{n}  {n + 0.125}\n" for n in range(4000))
     sources = [SourceText("output", long), SourceText("output", DESCRIPTION)]
     assert [one.verdict for one in trace_numbers("The mean of City17 is 17.125.", sources)] == ["output"]
 
 
-def test_value_is_not_explained_by_a_ratio_that_was_computed_from_it() -> None:
+def test_wrong_value_is_not_derived_from_a_ratio_in_the_same_text() -> None:
     assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]

@@ -47,7 +47,7 @@ def render(pieces: tuple[Piece, ...]) -> str:
         ("nothing here", "else", "nothing here"),
     ],
 )
-def test_matches_are_marked(text: str, query: str, expected: str) -> None:
+def test_matches_of_a_search_are_marked_in_a_text(text: str, query: str, expected: str) -> None:
     assert render(mark_matches(text, parse(query))) == expected
 
 
@@ -98,12 +98,12 @@ def test_excerpt_without_a_match_is_the_beginning_of_the_text() -> None:
 
 
 @given(st.text(), st.text())
-def test_pieces_join_to_the_whole_text(text: str, query: str) -> None:
+def test_joined_pieces_of_a_marked_text_equal_the_text(text: str, query: str) -> None:
     assert "".join(piece.text for piece in mark_matches(text, parse(query))) == text
     build_excerpt(text, parse(query))
 
 
-def test_only_the_first_words_of_a_long_phrase_are_marked() -> None:
+def test_only_the_first_words_of_a_match_of_a_long_phrase_are_marked() -> None:
     text = "é " + "a " * 100_000 + "b"
     pieces = build_excerpt(text, parse('"' + "a " * 95 + 'b"'))
     assert render(pieces).startswith("é [a a a a a a a a a a a a] [a ")

@@ -136,7 +136,7 @@ def test_text_that_does_not_match_is_not_found(owner: User, text: str, query: st
     assert search(owner, query) == []
 
 
-def test_terms_may_match_different_messages_and_the_title(owner: User) -> None:
+def test_search_terms_may_match_different_messages_and_the_title_of_a_conversation(owner: User) -> None:
     conversation = make_conversation(owner, title="Primes below 100")
     make_user_message(conversation, "List them")
     make_model_message(conversation, parts=[(PartKind.TEXT, "2, 3, 5 and so on")])
@@ -209,7 +209,7 @@ def test_result_shows_the_newest_message_with_all_terms_or_else_with_one_term(ow
     assert [piece.text for piece in title_match.title if piece.is_match] == ["park"]
 
 
-def test_result_shows_the_message_with_the_exact_words(owner: User) -> None:
+def test_result_shows_the_message_that_matches_the_words_most_exactly(owner: User) -> None:
     conversation = make_conversation(owner)
     texts = ["Answer 12.", "12 of an answer", "Answers 12", "Answer 129."]
     messages = [make_user_message(conversation, text) for text in texts]
@@ -358,7 +358,7 @@ def test_triggers_exist_after_the_last_migration() -> None:
     assert read_triggers() == expected_triggers(), "the migration that rebuilt a table must call restore_triggers"
 
 
-def test_conversations_and_messages_are_found_after_they_were_moved(owner: User) -> None:
+def test_search_finds_a_conversation_of_a_new_owner_and_a_message_in_a_new_conversation(owner: User) -> None:
     conversation = make_conversation(owner, title="Title")
     make_user_message(conversation, "words")
     stranger = make_user()

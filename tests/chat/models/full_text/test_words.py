@@ -58,13 +58,13 @@ def test_text_is_split_into_words(text: str, expected: str) -> None:
         ("می‌خواهم", "ميخواهم"),
     ],
 )
-def test_signs_beside_words_are_indexed(text: str, signed: str) -> None:
+def test_words_are_also_indexed_with_adjoining_signs_such_as_plus_signs(text: str, signed: str) -> None:
     words = extract_words(text)
     assert extract_index_words(text).removeprefix(words).split() == signed.split()
 
 
 @given(st.text())
-def test_extracting_words_twice_changes_nothing(text: str) -> None:
+def test_extracting_words_from_extracted_words_changes_nothing(text: str) -> None:
     once = extract_words(text)
     assert extract_words(once) == once
 

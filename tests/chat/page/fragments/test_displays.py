@@ -100,7 +100,7 @@ def assert_is_safe_html(html: str) -> None:
     ],
 )
 @pytest.mark.formulas
-def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
+def test_richest_safe_mime_type_of_an_output_is_shown(name: str, kinds: list[str]) -> None:
     assert kinds_of(BUNDLES[name]) == kinds
     assert_is_safe_html(html_of(BUNDLES[name]))
 
@@ -125,11 +125,11 @@ def test_richest_safe_form_of_an_output_is_shown(name: str, kinds: list[str]) ->
     ],
 )
 @pytest.mark.formulas
-def test_next_form_is_shown_if_a_richer_one_cannot_be_shown(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
+def test_next_mime_type_is_shown_if_a_richer_one_cannot_be_shown(bundle: Mapping[str, JSON], kinds: list[str]) -> None:
     assert kinds_of(bundle) == kinds
 
 
-def test_text_of_html_is_shown_if_the_plain_text_only_names_the_object() -> None:
+def test_html_is_shown_if_the_plain_text_is_only_the_name_of_the_object() -> None:
     assert re.search(r"<h\d>Report</h\d>\s*<p>All good.</p>", html_of(BUNDLES["html"]))
 
 
@@ -172,12 +172,12 @@ def test_note_says_what_kind_of_interactive_output_is_not_shown() -> None:
     assert "An interactive Plotly chart. Only static pictures are shown here" in html_of(BUNDLES["plotly"])
 
 
-def test_output_without_a_form_is_hidden_if_an_image_shows_it() -> None:
+def test_output_that_an_attached_image_shows_gets_no_notice_that_it_cannot_be_shown() -> None:
     html = part_html(view_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH))
     assert "cannot be shown" not in html
 
 
-def test_table_has_headers_labels_and_buttons() -> None:
+def test_html_of_a_long_table_has_headers_an_accessible_name_and_buttons() -> None:
     parsed = ParsedHtml(html_of(BUNDLES["long"]))
     scopes = [header.get("scope") for header in parsed.find_all("th")]
     assert scopes.count("col") == 4
@@ -191,7 +191,7 @@ def test_table_has_headers_labels_and_buttons() -> None:
     assert '<span class="visually-hidden">Index</span>' in html
 
 
-def test_notes_are_translated_but_not_equal_texts_of_an_output() -> None:
+def test_notes_of_plotline_are_translated_and_output_with_the_same_words_is_not() -> None:
     ours = "5 more tables are left out here."
     tables = f"<table><caption>{ours}</caption><tr><td>1</td></tr></table>" * (TABLES_LIMIT + 5)
     with translation.override("de"):
@@ -210,12 +210,12 @@ def test_headers_of_several_levels_span_their_columns() -> None:
     assert '<th scope="row">p</th><th scope="row">2</th><td class="number">4</td>' in html
 
 
-def test_style_sheet_and_limit_agree_about_the_rows_shown_at_first() -> None:
+def test_style_sheet_hides_table_rows_above_the_limit_of_rows_shown_at_first() -> None:
     sheet = (settings.BASE_DIR / "static" / "css" / "displays.css").read_text()
     assert f"tr:nth-child(n + {ROWS_SHOWN + 1})" in sheet
 
 
-def test_html_of_a_display_depends_only_on_the_bundle() -> None:
+def test_html_of_a_display_depends_only_on_its_mime_bundle() -> None:
     for bundle in BUNDLES.values():
         first = html_of(bundle)
         html_tables.read_html.cache_clear()
@@ -258,7 +258,7 @@ def hostile_bundles(payload: str) -> list[dict[str, JSON]]:
     ]
 
 
-def test_payload_in_any_position_stays_text() -> None:
+def test_attack_in_any_position_of_a_rich_output_stays_text() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for bundle in hostile_bundles(payload):
@@ -294,7 +294,7 @@ LARGE_BUNDLES: dict[str, JSON] = {
 
 
 @pytest.mark.parametrize("name", LARGE_BUNDLES)
-def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str) -> None:
+def test_mime_bundle_of_a_megabyte_is_rendered_in_little_time_to_little_html(name: str) -> None:
     bundle = LARGE_BUNDLES[name]
     assert isinstance(bundle, dict)
     times = []
@@ -312,14 +312,14 @@ def test_bundle_of_a_megabyte_takes_little_time_and_gives_little_html(name: str)
     assert_is_safe_html(html)
 
 
-def test_table_within_its_limits_is_complete() -> None:
+def test_html_table_within_the_limits_is_shown_with_all_rows() -> None:
     (table,) = display_blocks({"text/html": wide_html(900, 3)})
     assert isinstance(table, Table)
     assert len(table.rows) == 900
     assert re.fullmatch(r"900 rows × 3 columns", table.size)
 
 
-def test_printed_data_frame_is_shown_as_a_table_below_the_text_before_it() -> None:
+def test_data_frame_printed_after_a_text_is_shown_as_a_table_below_the_text() -> None:
     output = "Mean: 5\n   a\n0  4\n1  6\n"
     html = part_html(view_of(CodeExecutionResult(output, OUTCOME_OK)))
     assert html.index("Mean: 5") < html.index("<table>")

@@ -61,7 +61,7 @@ def test_message_template_renders_every_include(role: str, status: str) -> None:
 
 
 @pytest.mark.parametrize("status", Turn.Status)
-def test_article_has_the_attributes_that_scripts_use_and_no_whitespace_between_parts(status: Turn.Status) -> None:
+def test_article_of_a_message_has_ids_and_data_attributes_and_no_whitespace_between_parts(status: Turn.Status) -> None:
     parts = (view_of(Text("a")), view_of(ExecutableCode("print(1)", "PYTHON")))
     html = message_html(message_view(status=status, parts=parts))
     parsed = ParsedHtml(html)
@@ -81,13 +81,13 @@ def test_transcript_consists_of_its_articles_without_whitespace() -> None:
     assert html == f'<div id="transcript" hx-ignore>{"".join(map(message_html, views))}</div>'
 
 
-def test_text_of_a_user_is_markdown_and_kept_as_typed_for_editing() -> None:
+def test_question_is_rendered_as_markdown_and_its_source_is_kept_for_editing() -> None:
     html = message_html(message_view(role="user", text="  *a*\nb\n\n [GRAPH:0] <b>"))
     rendered = "<p><em>a</em><br>\nb</p>\n<p>[GRAPH:0] &lt;b&gt;</p>\n"
     assert f'<div dir="auto" class="said" data-source="  *a*\nb\n\n [GRAPH:0] &lt;b&gt;">{rendered}</div>' in html
 
 
-def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
+def test_images_of_a_question_are_shown_in_a_gallery_after_its_other_files() -> None:
     html = message_html(message_view(role="user", attachments=(FILE, IMAGE, replace(IMAGE, index=3))))
     assert html.count('<div class="gallery">') == 1
     assert html.index('class="chip"') < html.index('<div class="gallery">')
@@ -99,7 +99,7 @@ def test_images_of_a_message_are_in_a_gallery_after_its_other_files() -> None:
 
 
 @pytest.mark.parametrize("status", ["queued", "running"])
-def test_live_answer_shows_its_activity_and_no_button(status: str) -> None:
+def test_live_answer_shows_what_it_is_doing_and_has_no_button(status: str) -> None:
     html = status_html(message_view(status=status))
     assert "Running the code…" in html
     assert "stop" in html
@@ -114,7 +114,7 @@ def test_answer_that_waits_for_a_decision_says_so_and_can_be_stopped() -> None:
     assert "<button" not in html
 
 
-def test_ended_answer_shows_its_notice_with_its_action() -> None:
+def test_notice_of_an_ended_answer_is_shown_escaped_with_its_action_button() -> None:
     notice = Notice("warning", "Ended < early.", "continue")
     html = status_html(message_view(status="interrupted", notice=notice))
     assert "Ended &lt; early." in html
@@ -129,7 +129,7 @@ def test_finished_answer_without_a_notice_has_an_empty_status() -> None:
     ("notice_action", "button_action", "code_execution"),
     [("continue", "continue", None), ("answer", "continue", "off"), ("regenerate", "regenerate", None)],
 )
-def test_notice_has_the_button_of_its_action(
+def test_each_action_of_a_notice_has_its_own_button(
     notice_action: str, button_action: str, code_execution: str | None
 ) -> None:
     html = status_html(message_view(notice=Notice("warning", "Something.", notice_action)))
@@ -138,7 +138,7 @@ def test_notice_has_the_button_of_its_action(
     assert button.get("data-message-id") == (str(MESSAGE_ID) if button_action == "regenerate" else None)
 
 
-def test_notice_of_a_wait_for_the_provider_replaces_the_activity() -> None:
+def test_retry_notice_is_shown_instead_of_waiting_for_the_model() -> None:
     html = message_html(replace(message_view(status="running"), retry_notice="Asking again in 3 s…"))
     assert "Asking again in 3 s…" in html
     assert "Waiting for the model…" not in html
@@ -176,12 +176,12 @@ def test_code_that_needs_approval_is_shown_with_its_buttons() -> None:
     assert 'aria-label="Arguments"' not in html
 
 
-def test_other_arguments_are_shown_beside_the_code() -> None:
+def test_approval_shows_the_other_arguments_of_the_call_below_its_code() -> None:
     html = waiting_message(replace(CALL_APPROVAL, arguments={"code": "print(1)", "timeout_s": 600}))
     assert "timeout_s&#34;: 600" in html
 
 
-def test_function_without_code_is_shown_by_name_and_arguments() -> None:
+def test_approval_of_a_function_without_code_shows_its_name_and_arguments() -> None:
     html = waiting_message(OTHER_APPROVAL)
     assert decision_buttons(html) == [("approve", "call-2"), ("deny", "call-2")]
     for words in ("Run this function?", "<p>look_up</p>", "&#34;value&#34;: &#34;a&#34;"):
@@ -215,7 +215,7 @@ def test_invisible_characters_in_code_are_pointed_out(character: str) -> None:
     assert warning not in waiting_message(replace(CALL_APPROVAL, code="print('👩\u200d🔬')"))
 
 
-def test_running_answer_has_no_buttons_for_a_decision() -> None:
+def test_running_answer_has_no_approval_buttons() -> None:
     assert decision_buttons(message_html(message_view(status="running"))) == []
 
 
@@ -234,7 +234,7 @@ def test_message_without_other_versions_has_no_buttons_to_switch() -> None:
     assert 'class="versions"' not in message_html(message_view(role="user", text="a"))
 
 
-def test_first_and_last_version_have_a_button_in_one_direction_only() -> None:
+def test_first_and_last_version_have_only_one_enabled_switch_button() -> None:
     first = message_html(replace(message_view(), versions=Versions(1, 2, None, OTHER_MESSAGE_ID)))
     last = message_html(replace(message_view(), versions=Versions(2, 2, OTHER_MESSAGE_ID, None)))
     assert button_actions(first)[:2] == [("switch", None), ("switch", str(OTHER_MESSAGE_ID))]
@@ -256,14 +256,14 @@ def test_sources_are_numbered_links_that_send_no_referrer() -> None:
     assert "b.example</bdi></a></li>" in html
 
 
-def test_searches_are_shown_even_without_sources() -> None:
+def test_web_searches_of_an_answer_are_shown_even_without_sources() -> None:
     assert "<q>rivers of Europe</q> · <q>longest &lt;river&gt;</q>" in message_html(COMPLETE_ANSWER)
     html = message_html(replace(COMPLETE_ANSWER, grounding=Grounding((), ("only searched",))))
     assert "<q>only searched</q>" in html
     assert "<ol>" not in html
 
 
-def test_answer_shows_how_it_was_made() -> None:
+def test_details_of_an_answer_show_model_time_tokens_and_cost() -> None:
     html = message_html(COMPLETE_ANSWER)
     # The line has the model and the time; tokens and cost are in the folded details, inside the footer.
     assert '<summary title="How this answer was made"><span>Gemini Flash</span><time ' in html
@@ -298,7 +298,7 @@ def test_estimated_and_unknown_token_counts_are_labelled() -> None:
     assert "<dt>Tokens in all</dt><dd>1,234</dd><dt>Tokens, estimated</dt><dd>about 1,000:" in html
 
 
-def test_providers_reason_for_the_end_is_escaped() -> None:
+def test_providers_finish_reason_is_escaped_in_the_details() -> None:
     html = message_html(replace(COMPLETE_ANSWER, details=replace(DETAILS, ended="SAFETY: <i>no</i>")))
     assert "<dt>Ended with</dt><dd><bdi>SAFETY: &lt;i&gt;no&lt;/i&gt;</bdi></dd>" in html
 
@@ -319,7 +319,7 @@ def test_number_of_requests_is_shown_if_there_were_several(rounds: int, is_shown
         (ConversationUsage(1234, "", 1, is_estimated=True), "<span>about 1,234 tokens</span>"),
     ],
 )
-def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_html: str) -> None:
+def test_usage_of_a_conversation_is_one_element_with_tokens_and_cost(usage: ConversationUsage, inner_html: str) -> None:
     html = usage_html(usage)
     parsed = ParsedHtml(html)
     assert (parsed.root_tags, parsed.root_texts) == (["span"], [])
@@ -339,7 +339,7 @@ def test_usage_of_a_conversation_is_one_element(usage: ConversationUsage, inner_
         message_view(role="user"),
     ],
 )
-def test_messages_have_no_attributes_that_htmx_processes(view: MessageView) -> None:
+def test_messages_have_no_htmx_attributes(view: MessageView) -> None:
     names = ParsedHtml(message_html(view)).attribute_names
     assert not [name for name in names if name.startswith(("hx-", "data-hx-"))]
 

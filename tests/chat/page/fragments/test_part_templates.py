@@ -92,7 +92,7 @@ def test_every_part_template_belongs_to_a_kind() -> None:
 
 
 @pytest.mark.parametrize("part", [*EXAMPLES.values(), *MINIMAL_PARTS])
-def test_part_has_one_root_with_id_and_kind_and_no_whitespace_around_it(part: Part) -> None:
+def test_html_of_a_part_has_one_root_element_with_id_and_kind_and_no_whitespace_around_it(part: Part) -> None:
     parsed = ParsedHtml(html_of(part))
     assert len(parsed.root_tags) == 1
     assert parsed.root_texts == []
@@ -104,7 +104,7 @@ def test_part_has_one_root_with_id_and_kind_and_no_whitespace_around_it(part: Pa
 # Text and thoughts
 
 
-def test_text_has_the_exact_bytes_that_live_updates_rely_on() -> None:
+def test_html_of_a_text_part_has_the_exact_bytes_that_live_updates_rely_on() -> None:
     html = part_html(text_view(Text("a"), closed="<p>a</p>\n", tail="<p>b"))
     tail = f'<div id="{ELEMENT_ID}-tail" class="tail"><p>b</div>'
     assert html == f'<div id="{ELEMENT_ID}" data-part-kind="text" dir="auto"><p>a</p>\n{tail}</div>'
@@ -146,7 +146,7 @@ def test_code_is_folded_below_its_language_and_number_of_lines(language: str, la
         (CodeExecutionResult(outcome=OUTCOME_DEADLINE_EXCEEDED), "timeout", "The code ran out of time"),
     ],
 )
-def test_outcome_is_shown_in_words(part: Part, outcome: str, words: str) -> None:
+def test_outcome_of_code_is_shown_in_words(part: Part, outcome: str, words: str) -> None:
     html = html_of(part)
     assert words in html
     assert ParsedHtml(html).elements[0].attributes["data-outcome"] == outcome
@@ -157,7 +157,7 @@ def open_tail(html: str) -> str:
     return TAIL.replace("></span>", f">{html}</span>")
 
 
-def test_output_is_shown_however_long_it_is() -> None:
+def test_long_output_of_code_is_shown_unfolded() -> None:
     for closed, tail in (("", "1"), ("line\n" * 38, "line\n" * 2)):
         html = html_of(CodeExecutionResult(output=closed + tail, outcome=OUTCOME_OK))
         assert f">\n<span>{closed}{open_tail(tail)}</span></pre>" in html
@@ -188,7 +188,7 @@ def test_line_above_code_says_how_the_code_ended_and_how_long_it_ran(
     assert f">{words}</span></summary>" in html
 
 
-def test_result_whose_code_is_shown_does_not_repeat_how_it_ended() -> None:
+def test_result_below_its_code_does_not_repeat_how_the_code_ended() -> None:
     result = CodeExecutionResult(output="1", outcome=OUTCOME_OK)
     assert "The code ran" not in part_html(
         part_view(MESSAGE_ID, 0, result, reader=OWNER, context=CodeContext(has_code=True))
@@ -215,7 +215,7 @@ def test_code_has_a_header_with_its_language_and_a_button_that_copies_it() -> No
 
 
 @pytest.mark.parametrize("bundle", [{"text/plain": "  <a>\n1"}, {"text/html": "<b>1</b>", "text/plain": "  <a>\n1"}])
-def test_rich_output_without_a_richer_form_is_shown_by_its_plain_text(bundle: dict[str, str]) -> None:
+def test_rich_output_that_is_only_formatted_text_is_shown_as_plain_text(bundle: dict[str, str]) -> None:
     html = html_of(Display(bundle))
     assert ">  &lt;a&gt;\n1</pre>" in html
     assert "<b>" not in html
@@ -236,7 +236,7 @@ def test_rich_output_without_plain_text_is_described_by_its_types(part: Part, ty
     assert "<b>" not in html
 
 
-def test_rich_output_that_is_shown_by_an_attachment_is_not_described() -> None:
+def test_rich_output_that_an_attached_graph_shows_gets_no_notice() -> None:
     html = html_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH)
     assert "cannot be shown" not in html
     assert ParsedHtml(html).root_tags == ["div", "figure"]
@@ -290,7 +290,7 @@ def test_function_call_is_hidden_if_its_code_shows_the_same(part: Part) -> None:
 
 
 @pytest.mark.parametrize("kind", JSON_PARTS)
-def test_deep_json_is_shown_in_little_html(kind: str) -> None:
+def test_html_of_deeply_nested_json_is_less_than_twice_as_long_as_the_json(kind: str) -> None:
     value: JSON = []
     for _ in range(90):
         value = [value] * (2 if len(json.dumps(value)) < 10_000 else 1)
@@ -309,7 +309,7 @@ def test_long_json_is_cut_and_says_where_the_rest_is(kind: str) -> None:
 # Files
 
 
-def test_inline_data_is_described_unless_it_is_an_image() -> None:
+def test_inline_data_is_described_by_its_type_unless_it_is_an_image() -> None:
     assert "Data of type audio/wav that cannot be shown here." in html_of(InlineData("audio/wav"))
     assert "Data of type unknown that cannot be shown here." in html_of(InlineData())
     html = html_of(InlineData("image/png"))
@@ -327,7 +327,7 @@ def test_file_of_the_provider_is_shown_by_its_type_and_uri() -> None:
     assert "A file kept by the model's service (text/csv): <code>https://files.example/1</code>" in html
 
 
-def test_attachments_follow_their_part_without_a_wrapper() -> None:
+def test_figures_of_attachments_follow_the_html_of_their_part_without_a_wrapper_element() -> None:
     parsed = ParsedHtml(html_of(CodeExecutionResult(output="1\n", outcome=OUTCOME_OK), GRAPH, IMAGE))
     assert parsed.root_tags == ["div", "figure", "figure"]
     assert parsed.root_texts == []
@@ -397,6 +397,6 @@ def test_tool_of_the_provider_is_folded_and_shown_in_words() -> None:
         assert "c2lnbmVk" not in html
 
 
-def test_part_of_an_unknown_kind_without_content_is_hidden() -> None:
+def test_unsupported_part_with_only_a_signature_is_hidden() -> None:
     assert " hidden>" in html_of(Unsupported(provider_data={"thought_signature": "c2lnbmVk"}))
     assert " hidden>" not in html_of(Unsupported(provider_data={"fields": {"hologram": {}}}))

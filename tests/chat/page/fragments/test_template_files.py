@@ -38,7 +38,7 @@ def test_fragment_ends_without_a_newline() -> None:
             assert not (TEMPLATES / path).read_text().endswith("\n")
 
 
-def test_scripts_are_small_and_import_existing_files() -> None:
+def test_scripts_have_few_lines_and_import_existing_files() -> None:
     for script in SCRIPTS.glob("*.js"):
         source = script.read_text()
         assert len(source.splitlines()) < SCRIPT_LIMIT_LINES, script.name

@@ -58,7 +58,7 @@ HOSTILE_PARTS: tuple[Part, ...] = (
 )
 
 
-def test_every_kind_of_part_is_tested() -> None:
+def test_test_data_contain_every_kind_of_part() -> None:
     assert {part.kind for part in HOSTILE_PARTS} == set(PART_TYPES)
 
 

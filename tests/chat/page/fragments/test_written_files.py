@@ -14,7 +14,7 @@ WRITTEN = WrittenFileView(NAME, 1234, "2026-01-01T00:00:00+00:00", is_new=True, 
 KEPT = replace(WRITTEN, is_new=False, kept=FILE, kept_state_url="/state/")
 
 
-def test_file_can_be_downloaded_and_kept() -> None:
+def test_file_that_code_wrote_has_a_download_link_and_a_button_to_keep_it() -> None:
     html = message_html(replace(message_view(), files=(WRITTEN,)))
     parsed = ParsedHtml(html)
     [item] = [one for one in parsed.find_all("li") if one.get("data-name")]
@@ -47,12 +47,12 @@ def test_readers_who_may_not_use_the_session_see_only_the_names_of_files() -> No
     assert html.count(FILE.url) == 1
 
 
-def test_many_files_are_folded() -> None:
+def test_list_of_many_written_files_shows_some_and_folds_the_others() -> None:
     html = message_html(replace(message_view(), files=(WRITTEN,) * 15))
     assert "<summary>3 more</summary>" in html
     assert f'id="file-{MESSAGE_ID}-14"' in html
 
 
-def test_question_of_own_code_has_a_heading_that_says_so() -> None:
+def test_message_with_a_persons_own_code_has_the_heading_your_code() -> None:
     view = replace(message_view(role="user", text="```python\n1\n```"), is_own_code=True)
     assert '<p class="heading">Your code</p>' in message_html(view)

@@ -57,20 +57,20 @@ class Recorder:
         return await asyncio.gather(*futures, return_exceptions=True)
 
 
-async def test_items_that_arrive_one_after_another_are_passed_on_at_once() -> None:
+async def test_item_is_passed_on_at_once_if_no_call_is_running() -> None:
     recorder = Recorder()
     recorder.may_finish.set()
     assert [await recorder.calls.submit(item) for item in ("a", "b")] == ["A", "B"]
     assert recorder.batches == [["a"], ["b"]]
 
 
-async def test_items_that_arrive_during_a_call_are_passed_on_together_up_to_the_limit() -> None:
+async def test_items_that_arrive_during_a_call_are_passed_on_in_batches_up_to_the_limit() -> None:
     recorder, items = Recorder(), [f"item {number}" for number in range(LIMIT + 3)]
     assert await recorder.submit_while_busy(*items) == [item.upper() for item in items]
     assert recorder.batches == [["first"], items[:LIMIT], items[LIMIT:]]
 
 
-async def test_result_that_is_an_exception_is_raised_for_its_item_alone() -> None:
+async def test_exception_in_the_results_is_raised_only_for_the_item_it_belongs_to() -> None:
     recorder = Recorder()
     a, refusal, b = await recorder.submit_while_busy("a", "refused", "b")
     assert (a, b) == ("A", "B")
@@ -78,7 +78,7 @@ async def test_result_that_is_an_exception_is_raised_for_its_item_alone() -> Non
     assert len(recorder.batches) == 2
 
 
-async def test_items_of_a_call_that_failed_are_tried_alone() -> None:
+async def test_items_of_a_failed_batch_are_retried_one_by_one() -> None:
     recorder = Recorder()
     a, error, b = await recorder.submit_while_busy("a", "broken", "b")
     assert (a, b) == ("A", "B")
@@ -86,7 +86,7 @@ async def test_items_of_a_call_that_failed_are_tried_alone() -> None:
     assert recorder.batches == [["first"], ["a", "broken", "b"], ["a"], ["broken"], ["b"]]
 
 
-async def test_error_of_a_type_that_fails_all_items_is_raised_for_each_of_them() -> None:
+async def test_error_type_that_is_declared_for_the_whole_batch_is_raised_for_each_item() -> None:
     recorder = Recorder()
     outcomes = await recorder.submit_while_busy("a", "unavailable", "b")
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 3
@@ -94,7 +94,7 @@ async def test_error_of_a_type_that_fails_all_items_is_raised_for_each_of_them()
     assert await recorder.calls.submit("later") == "LATER"
 
 
-async def test_cancelled_item_is_passed_on_and_does_not_delay_other_items() -> None:
+async def test_cancelled_item_is_still_passed_on_and_does_not_delay_other_items() -> None:
     recorder = Recorder()
     async with recorder.busy():
         cancelled, other = recorder.calls.submit("cancelled"), recorder.calls.submit("other")

@@ -122,7 +122,7 @@ async def test_process_announces_when_it_follows_a_conversation_or_stops_followi
     await receiver.end()
 
 
-async def test_process_that_has_ended_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_frames_are_no_longer_sent_to_a_process_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel_bridge, "ANNOUNCE_INTERVAL_S", 0.05)
     monkeypatch.setattr(channel_bridge, "FORGET_AFTER_S", 0.3)
     sender, receiver = Process(), Process("a")

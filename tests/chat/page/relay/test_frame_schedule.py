@@ -12,7 +12,9 @@ ROUNDING_S = 1e-6
 
 
 @given(now=CLOCK, render_s=st.floats(0, 1), is_fast=st.booleans())
-def test_rendering_takes_at_most_its_share_of_a_core(now: float, render_s: float, is_fast: bool) -> None:
+def test_pause_between_frames_limits_rendering_to_its_share_of_a_core(
+    now: float, render_s: float, is_fast: bool
+) -> None:
     pause_s = next_frame_at(now, render_s=render_s, is_fast=is_fast) - now
     assert render_s <= pause_s * RENDER_SHARE + ROUNDING_S
 
@@ -26,12 +28,12 @@ def test_turn_sends_at_most_25_frames_in_any_second(start: float, delays: list[f
 
 
 @given(now=st.floats(0, 1e6))
-def test_slow_turn_waits_for_the_interval_and_at_most_one_tick(now: float) -> None:
+def test_next_frame_of_a_slow_turn_is_due_after_the_interval_and_at_most_one_tick_later(now: float) -> None:
     pause_s = next_frame_at(now, render_s=0.001, is_fast=False) - now
     assert FRAME_INTERVAL_S - ROUNDING_S <= pause_s <= FRAME_INTERVAL_S + TICK_S + ROUNDING_S
 
 
 @given(first=st.floats(100, 101), second=st.floats(100, 101))
-def test_frames_of_several_turns_are_due_at_common_times(first: float, second: float) -> None:
+def test_frames_of_several_turns_are_due_at_the_same_ticks_of_the_clock(first: float, second: float) -> None:
     ticks = [next_frame_at(now, render_s=0, is_fast=True) / FAST_TICK_S for now in (first, second)]
     assert all(abs(tick - round(tick)) < ROUNDING_S for tick in ticks)

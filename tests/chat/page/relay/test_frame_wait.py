@@ -11,7 +11,7 @@ from chat.page.relay.frame_schedule import wait_until
 
 @pytest.mark.parametrize("ahead_ms", range(0, 60, 5))
 @pytest.mark.parametrize("lost_ms", [11, 40])
-async def test_wait_ends_although_time_passes_between_two_readings_of_the_clock(
+async def test_wait_for_a_frame_ends_even_if_each_reading_of_the_clock_is_past_its_time(
     monkeypatch: pytest.MonkeyPatch, ahead_ms: int, lost_ms: int
 ) -> None:
     loop = asyncio.get_running_loop()

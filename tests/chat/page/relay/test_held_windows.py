@@ -130,7 +130,7 @@ async def switch(conversation: Conversation, message: Message) -> None:
     await switch_version(lambda: conversation.pk, message.pk)
 
 
-async def test_earlier_messages_are_added_until_the_beginning(emulated: Settings) -> None:
+async def test_page_can_load_earlier_messages_until_the_first_one(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         for first in (40, 10, 0):
@@ -212,7 +212,7 @@ async def test_page_that_reaches_the_end_follows_the_conversation_from_there(emu
         assert page.page.transcript == await reload(conversation, Window(35))
 
 
-async def test_page_gets_the_new_end_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
+async def test_page_gets_the_new_version_if_a_message_before_its_window_is_edited(emulated: Settings) -> None:
     conversation = await make(100)
     async with opened(conversation) as page:
         await edit(conversation, 20)
@@ -222,7 +222,7 @@ async def test_page_gets_the_new_end_if_a_message_before_its_window_is_edited(em
         assert page.page.transcript == await reload(conversation, Window(0))
 
 
-async def test_switch_back_to_a_long_version_keeps_the_message_in_view_and_loads_few_messages(
+async def test_switch_back_to_a_version_with_many_messages_loads_the_switched_message_and_few_others(
     emulated: Settings,
 ) -> None:
     conversation = await make(1000)
@@ -239,7 +239,7 @@ async def test_switch_back_to_a_long_version_keeps_the_message_in_view_and_loads
         assert page.numbers() == list(range(110))
 
 
-async def test_page_with_long_messages_loads_few_at_a_time_and_keeps_the_message_in_view(
+async def test_page_with_long_messages_loads_few_at_a_time_and_the_linked_message_first(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each message has 100,000 characters, so that two fit on a page, and three into a snapshot."""
@@ -273,7 +273,7 @@ async def test_reconnected_page_keeps_its_window_or_the_messages_around_its_read
             assert page.numbers() == list(range(*expected))
 
 
-async def test_regenerating_the_last_answer_of_a_window_is_shown_in_place(emulated: Settings) -> None:
+async def test_regenerated_answer_at_the_end_of_a_window_replaces_the_answer_on_the_page(emulated: Settings) -> None:
     conversation = await make(100)
     old = await conversation.messages.aget(index=51)
     async with opened(conversation, f"?message={old.pk}") as page:
@@ -306,7 +306,7 @@ async def test_client_that_sends_no_window_gets_the_newest_messages(
         await page.receive_until("<p>Message 42.</p>")
 
 
-async def test_page_that_sends_its_window_late_gets_exactly_this_window(
+async def test_page_that_requests_its_window_late_gets_exactly_this_window(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "WINDOW_WAIT_S", 0.0)

@@ -138,7 +138,9 @@ PARTS = st.lists(GROUPS, max_size=6).map(lambda groups: [part for group in group
 
 
 @given(parts=PARTS, data=st.data())
-def test_any_parts_in_any_frames_look_like_the_whole_message(parts: Sequence[Part], data: st.DataObject) -> None:
+def test_live_updates_in_any_frames_equal_the_message_rendered_as_a_whole(
+    parts: Sequence[Part], data: st.DataObject
+) -> None:
     page = LivePage()
     frame: list[Part] = []
     for part in parts:
@@ -153,7 +155,7 @@ def test_any_parts_in_any_frames_look_like_the_whole_message(parts: Sequence[Par
 
 
 @given(parts=PARTS)
-def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts: Sequence[Part]) -> None:
+def test_live_updates_of_single_characters_equal_the_message_sent_in_one_frame(parts: Sequence[Part]) -> None:
     one_frame, many_frames = LivePage(), LivePage()
     one_frame.receive(parts)
     for part in cut(parts):
@@ -162,7 +164,7 @@ def test_text_that_is_cut_at_every_character_looks_like_the_whole_message(parts:
     assert many_frames.parts_html == one_frame.parts_html
 
 
-def test_text_around_a_signature_is_one_document_of_which_only_the_new_blocks_are_sent() -> None:
+def test_texts_before_and_after_a_signature_are_rendered_as_one_and_only_new_blocks_are_sent() -> None:
     page = LivePage()
     page.receive([Text("# A\n\nfirst\n\none **bo"), Text("ld** and `co", provider_data=SIGNED)])
     swaps = page.live.update(page.assembler.add(PartReceived(Text("de`\n\nend"))))
@@ -185,7 +187,9 @@ def test_thought_that_has_ended_says_how_long_it_took() -> None:
 
 @pytest.mark.parametrize("is_one_frame", [False, True])
 @pytest.mark.parametrize("texts", [[Text("# A\n\n**b"), Text("**")], [Text("a **b**"), GRAPH, Text("c"), GRAPH]])
-def test_text_that_was_a_thought_looks_like_the_whole_message(texts: Sequence[Part], *, is_one_frame: bool) -> None:
+def test_text_that_became_a_thought_equals_the_message_rendered_as_a_whole(
+    texts: Sequence[Part], *, is_one_frame: bool
+) -> None:
     page = LivePage()
     changes: list[Change] = []
     events: list[StreamEvent] = [*map(PartReceived, texts), TextBecameThought()]
@@ -201,7 +205,7 @@ def test_text_that_was_a_thought_looks_like_the_whole_message(texts: Sequence[Pa
     assert page.parts_html.count('data-part-kind="text"') == 1
 
 
-def test_attachment_ends_a_run_of_texts() -> None:
+def test_texts_before_and_after_an_attachment_are_separate_elements() -> None:
     page = LivePage()
     page.receive([Text("a", provider_data=SIGNED), GRAPH, Text("b", provider_data=SIGNED), Text("c")])
     page.check()
@@ -230,7 +234,7 @@ def test_title_of_the_drawn_figure_replaces_the_title_in_the_code() -> None:
 
 
 @pytest.mark.parametrize("prints", [True, False])
-def test_text_links_to_files_that_earlier_code_wrote(*, prints: bool) -> None:
+def test_link_in_a_text_leads_to_the_download_only_if_earlier_code_wrote_the_file(*, prints: bool) -> None:
     file = WrittenFile("out/result.csv", 8, "2026-01-01T00:00:00Z", is_new=True)
     end = CodeExecutionResult(outcome=OUTCOME_OK, engine=Engine.SESSION, files=(file,))
     text = Text("[a](sandbox:/mnt/data/result.csv) [b](no.csv)\n\nend [c](out/result.csv)")
@@ -245,7 +249,7 @@ def test_text_links_to_files_that_earlier_code_wrote(*, prints: bool) -> None:
 
 
 @pytest.mark.parametrize("part", EXAMPLES.values(), ids=EXAMPLES)
-def test_part_of_any_kind_looks_like_the_whole_message(part: Part) -> None:
+def test_live_update_with_any_kind_of_part_equals_the_message_rendered_as_a_whole(part: Part) -> None:
     page = LivePage()
     page.receive([Text("before"), part, Text("after")])
     page.check()
@@ -262,7 +266,7 @@ NO_ANSWER = st.lists(
 
 
 @given(attempts=st.lists(NO_ANSWER, max_size=3), last=PARTS, data=st.data())
-def test_answer_after_failed_attempts_looks_like_the_whole_message(
+def test_answer_after_failed_attempts_equals_the_message_rendered_as_a_whole(
     attempts: Sequence[Sequence[Part]], last: Sequence[Part], data: st.DataObject
 ) -> None:
     page = LivePage()
@@ -286,7 +290,7 @@ def test_answer_after_failed_attempts_looks_like_the_whole_message(
 
 
 @given(first=PARTS, second=PARTS, data=st.data())
-def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
+def test_turn_resumed_in_another_process_equals_the_message_rendered_as_a_whole(
     first: Sequence[Part], second: Sequence[Part], data: st.DataObject
 ) -> None:
     """A turn that waited for a decision continues in another process, which has not rendered its first part."""
@@ -302,7 +306,7 @@ def test_page_that_joins_a_resumed_turn_looks_like_the_whole_message(
     assert after.parts_html == render_whole(answer)
 
 
-def test_page_that_joins_within_a_text_continues_its_document() -> None:
+def test_rendering_that_is_resumed_inside_a_bold_text_keeps_the_text_bold() -> None:
     before = LivePage()
     before.receive([Text("one **bo", provider_data=SIGNED), Thought("", provider_data=SIGNED)])
     after = LivePage()
@@ -312,7 +316,7 @@ def test_page_that_joins_within_a_text_continues_its_document() -> None:
     assert after.parts_html == render_whole(before.assembler.answer)
 
 
-def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
+def test_time_to_render_a_text_with_many_signatures_is_linear() -> None:
     def receive(parts: int) -> None:
         live = LiveMessage(TURN, Answer())
         for index in range(parts):
@@ -322,7 +326,7 @@ def test_time_of_a_text_with_many_signatures_grows_with_its_length() -> None:
 
 
 @pytest.mark.parametrize("kind", [Text, Thought])
-def test_text_of_several_documents_looks_like_the_whole_message(
+def test_text_split_into_several_documents_equals_the_text_rendered_as_a_whole(
     kind: type[Text | Thought], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (documents, stream):
@@ -339,7 +343,7 @@ def test_text_of_several_documents_looks_like_the_whole_message(
 
 
 @pytest.mark.parametrize("end", ["-", "--", "- ", "\n-", "\n=", "\n> -", "\n- [Who", "\n- [Who](#as"])
-def test_answer_that_ends_in_an_unfinished_list_item_looks_the_same_live_and_reloaded(end: str) -> None:
+def test_answer_that_ends_in_an_unfinished_list_item_is_equal_live_and_reloaded(end: str) -> None:
     page = LivePage()
     for character in f"Three points:\n{end}":
         page.receive([Text(character)])

@@ -52,13 +52,13 @@ def frames_of(outputs: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("piece", [LINE, "."])
-def test_frame_does_not_grow_with_the_output_before_it(piece: str) -> None:
+def test_size_of_a_frame_does_not_grow_with_the_output_that_was_sent_before(piece: str) -> None:
     """A frame holds the new output, and the last lines or the end of a long line."""
     frames = [*map(len, frames_of([piece] * 3000))]
     assert max(frames[2000:]) <= max(frames[1000:2000])
 
 
-def test_frame_that_extends_an_output_has_only_swaps_that_the_page_can_merge() -> None:
+def test_frame_that_extends_an_output_only_appends_to_the_closed_part_and_replaces_the_tail() -> None:
     """The page merges frames that append to the closed part, and then replace the tail."""
     *_, frame = frames_of([LINE * 3, f"{LINE}\x1b[3"])
     swaps = re.findall(r'hx-target="#([^"]+-tail)" hx-swap="(\w+)">(.*?)</hx-partial>', frame, flags=re.DOTALL)
@@ -69,7 +69,7 @@ def test_frame_that_extends_an_output_has_only_swaps_that_the_page_can_merge() -
     assert frame.count("<hx-partial") == 2
 
 
-def test_time_of_an_output_grows_with_its_length() -> None:
+def test_time_to_render_a_growing_output_is_linear() -> None:
     def stream(pieces: int) -> None:
         live = LiveMessage(TURN, Answer())
         live.update([PartStarted(0, CODE), PartStarted(1, OUTPUT)])
@@ -79,7 +79,7 @@ def test_time_of_an_output_grows_with_its_length() -> None:
     assert time_growth(stream, 1600) < GROWTH_LIMIT
 
 
-def test_shown_output_gets_its_outcome_when_its_code_has_ended() -> None:
+def test_output_on_the_page_gets_an_outcome_when_its_code_has_ended() -> None:
     page = LivePage()
     page.receive([CODE, printed("1\n")])
     page.receive([printed("2\x1b[")])
@@ -92,7 +92,7 @@ def test_shown_output_gets_its_outcome_when_its_code_has_ended() -> None:
 
 
 @pytest.mark.parametrize("final", ["done\n", "", " \n", "100 %\rdone"])
-def test_final_output_replaces_the_shown_output_if_it_differs(final: str) -> None:
+def test_final_output_replaces_the_output_on_the_page_if_they_differ(final: str) -> None:
     page = LivePage()
     page.receive([CODE, printed("10 %\r")])
     page.receive([printed("100 %")])
@@ -161,7 +161,7 @@ def run_parts(outputs: Sequence[ToolOutput], end: str) -> list[ToolOutput]:
 
 
 @given(runs=st.lists(st.tuples(RUN, ENDS), min_size=1, max_size=3), data=st.data())
-def test_output_in_any_pieces_looks_like_a_page_that_is_loaded_later(
+def test_output_received_in_any_pieces_equals_the_output_on_a_page_that_is_loaded_later(
     runs: Sequence[tuple[Sequence[ToolOutput], str]], data: st.DataObject
 ) -> None:
     """After each frame, the page equals one that is loaded at this time: by a second tab, or after a reconnection."""
@@ -182,7 +182,7 @@ def test_output_in_any_pieces_looks_like_a_page_that_is_loaded_later(
             break
 
 
-def test_page_that_joined_before_the_end_of_an_output_shows_its_outcome() -> None:
+def test_page_that_was_opened_while_code_ran_shows_the_outcome_of_the_code() -> None:
     before = LivePage()
     before.receive([CODE, printed("1\n")])
     after = LivePage()
@@ -193,7 +193,7 @@ def test_page_that_joined_before_the_end_of_an_output_shows_its_outcome() -> Non
     assert after.parts_html == render_whole(after.assembler.answer)
 
 
-def test_graph_that_is_redrawn_keeps_its_number_and_its_element() -> None:
+def test_redrawn_graph_keeps_its_index_and_its_html_element() -> None:
     page = LivePage()
     page.receive([CODE, GRAPHS[0], printed("epoch 0\n")])
     figure = re.findall(r'<figure id="([^"]+)"', page.parts_html)
@@ -215,7 +215,7 @@ def test_graph_that_is_redrawn_keeps_its_number_and_its_element() -> None:
     assert answer.data_bytes == len(png(1)) + len(png(2))
 
 
-def test_result_of_stopped_code_contains_the_outputs_that_it_has_cleared() -> None:
+def test_result_of_stopped_code_contains_outputs_that_the_code_had_cleared() -> None:
     page = LivePage()
     page.receive([CODE, printed("working")])
     page.receive([OutputsRedrawn((printed("done"),), ("working",), left_out=3)])

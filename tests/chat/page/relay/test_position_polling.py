@@ -26,7 +26,7 @@ def make_live_turn(conversation: Conversation, *, lease_owner: str, steps: int) 
 
 
 @pytest.mark.django_db
-def test_positions_are_those_of_other_processes_in_followed_conversations() -> None:
+def test_positions_are_read_for_live_turns_of_other_processes_in_followed_conversations() -> None:
     followed, not_followed, own = (make_conversation() for _ in range(3))
     turn = make_live_turn(followed, lease_owner="another", steps=7)
     make_live_turn(not_followed, lease_owner="another", steps=7)
@@ -36,7 +36,7 @@ def test_positions_are_those_of_other_processes_in_followed_conversations() -> N
 
 
 @pytest.mark.django_db
-def test_ended_turn_is_in_the_positions_one_last_time_with_its_revision() -> None:
+def test_positions_contain_an_ended_turn_once_more_with_the_new_revision() -> None:
     conversation = make_conversation()
     turn = make_live_turn(conversation, lease_owner="another", steps=2)
     key = str(conversation.pk)
@@ -72,10 +72,12 @@ def test_reading_positions_runs_one_query(django_assert_num_queries: DjangoAsser
         (ExpectedPosition("c", 2, "earlier", 9), False),
     ],
 )
-def test_page_is_behind_a_position_that_it_has_not_reached(expected: ExpectedPosition, is_behind: bool) -> None:
+def test_page_is_behind_if_it_has_not_reached_the_expected_position(
+    expected: ExpectedPosition, is_behind: bool
+) -> None:
     assert POSITION.is_behind(expected, shows_end=True) is is_behind
 
 
-def test_page_that_does_not_show_the_end_is_behind_only_if_its_revision_is_old() -> None:
+def test_page_that_does_not_show_the_conversations_end_is_behind_only_if_its_revision_is_old() -> None:
     assert not POSITION.is_behind(ExpectedPosition("c", 3, "turn", 6), shows_end=False)
     assert POSITION.is_behind(ExpectedPosition("c", 4, "turn", 6), shows_end=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.page.relay.send_window import UNACKNOWLEDGED_BYTES, WINDOW_BYTES, WINDOW_FRAMES, SendWindow
 
 
-def test_window_fills_and_is_emptied_by_acknowledgements() -> None:
+def test_send_window_is_full_after_unacknowledged_frames_and_emptied_by_acknowledgements() -> None:
     window = SendWindow()
     for seq in range(WINDOW_FRAMES):
         window.add("t", seq, 10)
@@ -21,7 +21,7 @@ def test_window_fills_and_is_emptied_by_acknowledgements() -> None:
     assert window.size_bytes == 10 * len(window.sent)
 
 
-def test_window_accepts_a_late_first_acknowledgement_of_a_new_frame() -> None:
+def test_send_window_accepts_a_first_acknowledgement_of_a_much_later_frame() -> None:
     window = SendWindow()
     for seq in range(3 * WINDOW_FRAMES):
         window.add("t", seq, 10)
@@ -30,7 +30,7 @@ def test_window_accepts_a_late_first_acknowledgement_of_a_new_frame() -> None:
     assert list(window.sent) == [("t", 3 * WINDOW_FRAMES - 1, 10)]
 
 
-def test_unordered_messages_do_not_fill_the_window() -> None:
+def test_unordered_messages_do_not_fill_the_send_window() -> None:
     window = SendWindow()
     window.add("t", 0, 10)
     window.acknowledge("t", 0)
@@ -38,7 +38,7 @@ def test_unordered_messages_do_not_fill_the_window() -> None:
     assert not window.is_full, "unordered messages are never acknowledged by themselves"
 
 
-def test_client_that_does_not_acknowledge_after_unordered_messages_is_stalled() -> None:
+def test_client_is_stalled_if_it_acknowledges_nothing_after_too_many_unordered_bytes() -> None:
     window = SendWindow()
     window.add("t", 0, 10)
     window.acknowledge("t", 99)
@@ -49,7 +49,7 @@ def test_client_that_does_not_acknowledge_after_unordered_messages_is_stalled() 
     assert not window.is_client_stalled
 
 
-def test_client_that_acknowledges_less_than_all_but_its_largest_message_is_stalled() -> None:
+def test_client_is_stalled_by_two_large_unacknowledged_messages_but_not_by_one() -> None:
     window = SendWindow()
     window.add("t", 1, 17 * 1024 * 1024)
     assert not window.is_client_stalled, "a page acknowledges a large message only when it has shown it"

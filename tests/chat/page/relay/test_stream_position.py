@@ -32,7 +32,7 @@ def opening(revision: int) -> NewRevision:
     return NewRevision(conversation_id="conversation", revision=revision, text="text", turn_id="another")
 
 
-def test_position_precedes_only_the_very_next_step() -> None:
+def test_position_accepts_only_the_next_step_of_the_same_turn() -> None:
     assert POSITION.precedes(step(3, "turn", 5, 6))
     # The end of a turn brings the next revision.
     assert POSITION.precedes(step(4, "turn", 5, 7))
@@ -40,17 +40,17 @@ def test_position_precedes_only_the_very_next_step() -> None:
     assert not POSITION.precedes(step(3, "another", 5, 6))
 
 
-def test_new_revision_follows_the_revision_before() -> None:
+def test_frame_that_opens_a_revision_is_next_only_after_the_revision_before() -> None:
     assert POSITION.precedes(opening(4))
     assert not POSITION.precedes(opening(5))
     assert not StreamPosition(None).precedes(opening(1))
 
 
-def test_first_step_of_a_turn_follows_the_revision_that_the_turn_began() -> None:
+def test_first_step_of_a_turn_is_next_after_the_frame_that_opens_the_turns_revision() -> None:
     assert StreamPosition.of(opening(4)).precedes(step(4, "another", 0, 1))
 
 
-def test_position_includes_a_frame_that_the_page_shows_already() -> None:
+def test_frames_up_to_the_position_of_a_page_are_recognized_as_already_shown() -> None:
     assert POSITION.includes(step(3, "turn", 4, 5))
     assert POSITION.includes(step(2, "earlier", 1, 9))
     assert not POSITION.includes(step(3, "turn", 5, 6))
@@ -67,7 +67,7 @@ def test_position_includes_a_frame_that_the_page_shows_already() -> None:
         ExpectedPosition("conversation", 3, "turn", 5),
     ],
 )
-def test_frame_is_equal_after_its_way_to_another_process(frame: Frame) -> None:
+def test_frame_that_is_serialized_to_json_and_read_back_is_equal(frame: Frame) -> None:
     assert frame_from_json(json.loads(json.dumps(frame_to_json(frame)))) == frame
 
 

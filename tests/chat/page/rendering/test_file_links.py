@@ -63,13 +63,13 @@ def test_link_to_a_written_file_leads_to_its_download(address: str, path: str) -
         f"{BASE}../../close/",
     ],
 )
-def test_link_to_no_written_file_is_text(address: str) -> None:
+def test_link_to_a_file_that_code_did_not_write_is_shown_as_text(address: str) -> None:
     html = render_markdown(f"[words]({address}) and <{address}>", OWNER)
     assert "href" not in html
     assert "words" in html
 
 
-def test_words_in_parentheses_after_brackets_are_no_link_and_code_is_unchanged() -> None:
+def test_words_in_parentheses_after_brackets_are_no_link() -> None:
     for text in ("[1](see the report)", "`[x](my table (1).csv)`"):
         assert f">{text.strip('`')}<" in render_markdown(text, OWNER)
 
@@ -81,6 +81,6 @@ def test_link_to_a_web_address_is_kept() -> None:
 
 
 @pytest.mark.parametrize("options", [OWNER, GUEST])
-def test_image_link_to_a_graph_is_removed_from_the_text(options: MarkdownOptions) -> None:
+def test_markdown_image_of_a_graph_that_is_shown_anyway_is_removed_from_the_text(options: MarkdownOptions) -> None:
     text = "Here:\n\n![chart](chart.png)\n\n![line](sandbox:/mnt/data/out/plots/line.png) below ![other](other.png)"
     assert render_markdown(text, options) == "<p>Here:</p>\n<p> below ![other](other.png)</p>\n"

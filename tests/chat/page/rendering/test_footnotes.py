@@ -16,7 +16,7 @@ from tests.parsed_html import ParsedHtml
 TEXT = 'One[^a] two[^"b] one again[^a].\n\n[^a]: First *note*\n[^"b]: Second note\n\nThe end.\n'
 
 
-def test_footnotes_are_linked_both_ways_with_ids_that_begin_with_the_prefix() -> None:
+def test_footnotes_and_references_link_to_each_other_with_ids_of_the_given_prefix() -> None:
     html = "".join(split_markdown(TEXT, MarkdownOptions("part-7-0")))
     ids = re.findall(r' id="([^"]*)"', html)
     assert ids == [
@@ -39,7 +39,7 @@ def test_footnotes_of_two_texts_have_different_ids() -> None:
     assert not first & second
 
 
-def test_footnotes_without_a_prefix_have_neither_ids_nor_links() -> None:
+def test_footnotes_without_an_id_prefix_have_neither_ids_nor_links() -> None:
     html = render_markdown(TEXT)
     assert " id=" not in html
     assert "<a" not in html
@@ -55,7 +55,7 @@ def test_reference_without_a_footnote_is_text() -> None:
     assert render_markdown("a[^1]") == "<p>a[^1]</p>\n"
 
 
-def test_document_that_is_full_keeps_its_footnotes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_footnote_is_kept_if_the_text_is_split_at_the_document_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "DOCUMENT_LIMIT_CHARS", 60)
     monkeypatch.setattr(stream, "DOCUMENT_LIMIT_CHARS", 60)
     text = "One[^1].\n\n[^1]: The note\n\nTwo\n\n" + "more\n\n" * 20

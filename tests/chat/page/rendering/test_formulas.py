@@ -118,7 +118,7 @@ sed 's/a$/b$/'
 """
 
 
-def test_formulas_beside_text_and_of_few_characters_are_found() -> None:
+def test_every_formula_in_the_list_of_examples_is_found() -> None:
     for text in (text for line in FORMULAS.strip().splitlines() for text in line.split(" | ")):
         assert len(formulas(text)) == text.count("$") // 2, text
 
@@ -159,7 +159,7 @@ def test_prices_in_tables_are_not_formulas() -> None:
     assert render_markdown(text).count("$") == 7
 
 
-def test_markdown_beside_money_is_rendered() -> None:
+def test_markdown_next_to_an_amount_in_dollars_is_rendered() -> None:
     assert "<strong>bold</strong> x$ and <math" in render_markdown("$5 and **bold** x$ and $y$")
 
 
@@ -180,7 +180,7 @@ def test_escaped_brackets_and_code_are_not_formulas(text: str, shown: str) -> No
     assert ParsedHtml(render_markdown(text)).text == f"{shown}\n"
 
 
-def test_code_keeps_its_dollars_and_backslashes() -> None:
+def test_dollars_and_backslashes_in_code_are_unchanged() -> None:
     code = "echo $a $5 is $b\n\\[\n- x\n\\]\n\n$$\n+ y\n"
     html = render_markdown(f"```text\n{code}```\n\n- z\n")
     assert f"<code>{code}</code>" in html
@@ -188,13 +188,13 @@ def test_code_keeps_its_dollars_and_backslashes() -> None:
 
 
 @pytest.mark.parametrize("character", "⸸⹏᳓꧁߾")
-def test_text_with_the_characters_of_masks_stays_as_it_is(character: str) -> None:
+def test_text_with_the_characters_that_mask_formulas_internally_is_unchanged(character: str) -> None:
     text = f"{character}1{character} costs $5, or $6 and x$"
     assert ParsedHtml(render_markdown(text)).text == f"{text}\n"
     assert mask_source("⸸⹏᳓꧁߾ $5 or $6").text == "⸸⹏᳓꧁߾ $5 or $6"
 
 
-def test_address_with_a_dollar_is_kept() -> None:
+def test_link_address_with_dollar_signs_is_unchanged() -> None:
     html = render_markdown("[a](https://e.example/$5?b=$6) costs x$")
     assert 'href="https://e.example/$5?b=$6"' in html
 
@@ -212,11 +212,11 @@ def test_formula_that_cannot_be_converted_is_shown_as_code(text: str, html: str)
     assert render_markdown(text) == f"{html}\n"
 
 
-def test_fence_of_a_formula_that_cannot_be_converted_is_a_code_block() -> None:
+def test_fenced_formula_that_cannot_be_converted_is_shown_as_a_code_block() -> None:
     assert "<span>math</span>" in render_markdown("```math\n\\unknown\n```\n")
 
 
-def test_formula_that_arrives_in_pieces_hides_no_text_and_makes_no_other_block() -> None:
+def test_formula_received_in_pieces_hides_no_text_and_is_never_shown_as_a_list() -> None:
     text = "Before\n\n\\[\nx_1 = *a*\n- b\n+ c\n\\]\n\nAfter $x_1 + y_1$ it.\n"
     stream = MarkdownStream()
     closed = ""
@@ -286,7 +286,7 @@ def test_time_to_find_formulas_grows_linearly_with_the_text(unit: str) -> None:
         ("so \\(\nx\n\\) is", ["x"]),
     ],
 )  # fmt: skip
-def test_formula_of_several_lines_begins_after_text(text: str, expected: list[str]) -> None:
+def test_formula_of_several_lines_may_begin_and_end_within_a_line_of_text(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
@@ -309,7 +309,7 @@ def test_formula_of_several_lines_begins_after_text(text: str, expected: list[st
         ("costs $5 and \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", ["!\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"]),
     ],
 )  # fmt: skip
-def test_environment_is_a_formula_without_delimiters(text: str, expected: list[str]) -> None:
+def test_latex_environment_is_a_formula_even_without_dollar_signs(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
@@ -327,13 +327,13 @@ def test_environment_is_a_formula_without_delimiters(text: str, expected: list[s
         "\\begin{align}\na &= \\{b\\} \\\\\n\nThen we go on with the text",
     ],
 )
-def test_environment_that_is_no_formula_keeps_its_whole_text(text: str) -> None:
+def test_latex_environment_that_is_not_a_formula_is_shown_with_its_whole_text(text: str) -> None:
     assert formulas(text) == []
     shown = ParsedHtml(re.sub(r'<div class="code-head">.*?</div>', "", render_markdown(text))).text
     assert shown.split() == re.sub(r"(?m)^- |^```\w*|^`|`$", "", text).split()
 
 
-def test_environment_that_cannot_be_drawn_is_code_with_its_lines() -> None:
+def test_latex_environment_that_cannot_be_converted_is_shown_as_code_with_all_its_lines() -> None:
     text = "\\begin{tabular}{ll}\na & b \\\\\n- c & $d$ \\\\\n\\end{tabular}"
     assert ParsedHtml(render_markdown(text)).only("code").text == text
 
@@ -370,6 +370,6 @@ def test_pipe_in_a_formula_or_in_code_does_not_end_a_cell(row: str, cells: list[
     assert rows(f"- | a | b |\n  |---|---|\n  {row}\n\n> {row}\n> |---|---|\n")[1] == cells
 
 
-def test_table_header_may_contain_pipes_in_formulas_and_other_text_keeps_its_pipes() -> None:
+def test_pipes_in_formulas_of_a_table_header_and_in_text_outside_tables_are_kept() -> None:
     assert len(rows("| $|x|$ | `a|b` |\n|---|---|\n| 1 | 2 |\n")) == 2
     assert ParsedHtml(render_markdown("so `a | b` or **c | d**")).text == "so a | b or c | d\n"

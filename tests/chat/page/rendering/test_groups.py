@@ -28,7 +28,7 @@ def replaced(match: re.Match[str]) -> str:
 
 
 @pytest.mark.parametrize("near", [None, 0, 5, 11])
-def test_page_with_placeholders_equals_the_whole_text_once_all_of_it_is_loaded(near: int | None) -> None:
+def test_page_whose_placeholders_are_all_loaded_equals_the_text_rendered_as_a_whole(near: int | None) -> None:
     count = len(split_documents(TEXT))
     closed, tail = split_markdown(TEXT, OPTIONS, HeldGroups(link, near))
     absent = {int(number) for number in PLACEHOLDER.findall(closed)}
@@ -41,12 +41,12 @@ def test_page_with_placeholders_equals_the_whole_text_once_all_of_it_is_loaded(n
 
 
 @pytest.mark.parametrize("number", [0, 1000])
-def test_first_document_and_one_that_may_still_grow_are_no_placeholders(number: int) -> None:
+def test_first_last_and_unknown_document_are_not_rendered_as_groups(number: int) -> None:
     assert render_group(TEXT, number, OPTIONS) is None
     assert render_group(TEXT, len(split_documents(TEXT)) - 1, OPTIONS) is None
 
 
-def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
+def test_link_definition_replaces_only_the_group_of_blocks_that_it_belongs_to() -> None:
     stream = MarkdownStream(OPTIONS)
     stream.append(TEXT[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS] + "\n\nsee [x]\n\nand\n\nmore\n")
     stream.update()
@@ -58,7 +58,7 @@ def test_definition_in_a_later_document_replaces_its_own_group_alone() -> None:
     assert len(update.group.html) < 4 * LATER_LIMIT_CHARS
 
 
-def test_much_text_that_arrives_at_once_is_sent_as_placeholders_and_its_end() -> None:
+def test_long_text_that_arrives_at_once_is_sent_as_placeholders_except_for_its_end() -> None:
     stream, whole = MarkdownStream(OPTIONS, HeldGroups(link)), split_markdown(TEXT, OPTIONS, HeldGroups(link))
     start = len("## 0\n\nText of 0, and *more*.\n\n")
     stream.append(TEXT[:start])
@@ -97,7 +97,7 @@ def test_no_short_block_is_split(block: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["x = 1  # `a` | $b$\n", "def f(): pass\n\n"])
-def test_each_group_of_long_code_is_a_code_block(line: str) -> None:
+def test_long_code_that_is_split_into_groups_is_a_code_block_in_each_group(line: str) -> None:
     text = f"```python\n{line * 20_000}```\n"[: DOCUMENT_LIMIT_CHARS + 2 * LATER_LIMIT_CHARS]
     closed, tail = split_markdown(text)
     groups = closed.split('<div class="blocks">')[1:]
@@ -117,7 +117,7 @@ def test_text_that_was_rendered_while_it_was_received_is_not_rendered_again() ->
     assert 0 < renderings.size_bytes - size_bytes < 4 * LATER_LIMIT_CHARS
 
 
-def test_least_recently_used_renderings_are_dropped() -> None:
+def test_least_recently_used_renderings_are_dropped_from_the_cache() -> None:
     kept = KeptValues[Rendering](10_000)
     made: list[int] = []
 

@@ -52,7 +52,7 @@ def test_code_in_an_unknown_language_is_only_escaped(language: str) -> None:
     ("info", "language"),
     [("PYTHON", "python"), ("py {.line}", "python"), ("python:main.py", "python"), ("{python}", ""), ("C++", "cpp")],
 )
-def test_language_is_the_first_word_of_the_info_string(info: str, language: str) -> None:
+def test_language_of_code_is_the_first_word_of_the_info_string_of_its_fence(info: str, language: str) -> None:
     assert find_language(info) == language
 
 
@@ -62,7 +62,7 @@ def test_long_code_is_not_highlighted() -> None:
 
 
 @pytest.mark.parametrize("language", GRAMMARS)
-def test_structure_of_every_token_pattern_guarantees_linear_time(language: str) -> None:
+def test_every_highlighting_pattern_has_a_structure_that_takes_linear_time(language: str) -> None:
     for _, pattern in GRAMMARS[language].tokens:
         tree = parse(pattern)
         assert takes_linear_time(tree), pattern
@@ -71,12 +71,12 @@ def test_structure_of_every_token_pattern_guarantees_linear_time(language: str) 
 
 
 @pytest.mark.parametrize("pattern", [r"<[^>]*+>", r"(?:a|aa)*", r"a*", r"(?:a++b)*+", r"(?:\w++ ){0,5}", r"x(?=\s*+=)"])
-def test_check_of_the_syntax_trees_finds_slow_patterns(pattern: str) -> None:
+def test_check_of_pattern_structure_finds_patterns_that_can_be_slow(pattern: str) -> None:
     assert not takes_linear_time(parse(pattern))
 
 
 @pytest.mark.parametrize(("language", "code"), [("make", "\\'a\n" * 5_000), ("r", "a.a.a_a['" * 2_000 + '"')])
-def test_code_that_took_pygments_seconds_is_highlighted_at_once(language: str, code: str) -> None:
+def test_code_that_pygments_highlights_in_seconds_takes_less_than_one_second(language: str, code: str) -> None:
     started_at = time.thread_time()
     assert text_content(highlight_code(code, language)) == code
     assert time.thread_time() - started_at < 1, "took about 10 ms when it was measured"
@@ -104,6 +104,6 @@ def test_code_that_took_pygments_seconds_is_highlighted_at_once(language: str, c
         ),
     ],
 )
-def test_tokens_of_each_language_have_their_classes(language: str, code: str, html: str) -> None:
+def test_tokens_of_each_programming_language_have_the_expected_classes(language: str, code: str, html: str) -> None:
     spans = re.sub(r'<span class="(\w+)">(.*?)</span>', r"<\1>\2</\1>", highlight_code(code, language))
     assert spans == html

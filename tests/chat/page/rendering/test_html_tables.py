@@ -43,7 +43,7 @@ def test_data_frame_is_read_with_its_index_and_size() -> None:
     assert table.size == "3 rows × 3 columns"
 
 
-def test_levels_of_the_header_are_joined_into_column_names() -> None:
+def test_texts_of_several_header_rows_are_joined_into_column_names() -> None:
     table = only_table(MULTI_INDEX_HTML)
     assert table.rows[1] == ("p", "2", "4", "5", "6")
     assert table.index_columns == 2
@@ -51,7 +51,7 @@ def test_levels_of_the_header_are_joined_into_column_names() -> None:
     assert table.size == "4 rows × 3 columns"
 
 
-def test_size_of_a_shortened_data_frame_counts_all_rows_of_the_data() -> None:
+def test_size_of_a_shortened_data_frame_includes_the_rows_that_are_not_shown() -> None:
     table = only_table(SHORTENED_HTML)
     assert len(table.rows) == 11
     assert table.gap_rows == {5}
@@ -92,13 +92,13 @@ def test_table_with_unclosed_tags_is_read() -> None:
     assert table.rows == (("1\nx", "2 3"), ("4\n5", ""))
 
 
-def test_text_around_tables_is_kept_in_order() -> None:
+def test_html_text_before_between_and_after_tables_is_read_in_order() -> None:
     content = read_html("<h1>Title</h1><p>One <b>two</b></p><table><td>1</table>between<table><td>2</table>end")
     pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["# Title\nOne two", (("1",),), "between", (("2",),), "end"]
 
 
-def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> None:
+def test_table_inside_a_table_is_read_as_a_table_and_the_outer_one_as_text() -> None:
     content = read_html("<table><tr><td>left<table><tr><td>1</td></tr></table></td><td>right</td></tr></table>")
     pieces = [piece.rows if isinstance(piece, Table) else piece for piece in content.pieces]
     assert pieces == ["left", (("1",),), "right"]
@@ -114,12 +114,12 @@ def test_table_inside_a_table_is_read_and_the_outer_one_is_only_its_layout() -> 
         (f"<p>{'word ' * 30}</p><table><tr><td>1</td></tr></table>", True),
     ],
 )
-def test_html_is_tabular_only_if_tables_are_a_large_part_of_it(source: str, is_tabular: bool) -> None:
+def test_html_is_shown_as_tables_only_if_tables_are_a_large_part_of_it(source: str, is_tabular: bool) -> None:
     assert read_html(source).is_tabular == is_tabular
 
 
 @pytest.mark.parametrize("source", ["", " ", "<!-- x -->", "<style>a</style>", "<template>a</template>", "<", "\ud800"])
-def test_html_without_visible_content_gives_no_pieces_or_only_a_sign(source: str) -> None:
+def test_html_without_visible_content_gives_at_most_a_single_character(source: str) -> None:
     assert [piece for piece in read_html(source).pieces if piece not in ("<", "?")] == []
 
 
@@ -135,7 +135,7 @@ GRIDS = st.integers(1, 5).flatmap(lambda width: st.lists(st.lists(TEXTS, min_siz
 
 
 @given(GRIDS)
-def test_cells_are_read_as_they_were_escaped(grid: list[list[str]]) -> None:
+def test_escaped_text_of_cells_is_read_unescaped(grid: list[list[str]]) -> None:
     lines = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in grid)
     table = only_table(f"<table><tbody>{lines}</tbody></table>")
     assert table.rows == tuple(tuple(" ".join(text.split()) for text in row) for row in grid)
@@ -158,7 +158,7 @@ PIECES += [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
-def test_any_html_gives_regular_tables_of_text(source: str) -> None:
+def test_any_html_gives_tables_whose_rows_have_equal_lengths(source: str) -> None:
     content = read_html(source)
     for table in content.tables:
         assert len({len(row) for row in table.rows}) <= 1
@@ -170,7 +170,7 @@ def test_any_html_gives_regular_tables_of_text(source: str) -> None:
 # Limits
 
 
-def test_rows_and_columns_above_the_limits_are_counted_and_left_out() -> None:
+def test_rows_and_columns_above_the_limits_are_left_out_but_counted_in_the_size() -> None:
     table = only_table(wide_html(3, COLUMNS_LIMIT + 50))
     assert len(table.rows[0]) == COLUMNS_LIMIT
     assert table.size == f"3 rows × {COLUMNS_LIMIT + 50} columns, of which {COLUMNS_LIMIT - 1} columns are here"
@@ -183,12 +183,12 @@ def test_rows_and_columns_above_the_limits_are_counted_and_left_out() -> None:
     assert table.size.startswith("3,000 rows × 20 columns, of which")
 
 
-def test_long_cells_and_texts_are_cut() -> None:
+def test_long_cells_and_long_texts_of_html_are_cut() -> None:
     assert len(only_table(f"<table><td>{'x' * 3_000}</table>").rows[0][0]) == CELL_LIMIT_CHARS
     assert len(read_html("<p>word</p>" * 30_000).text) < 2 * TEXT_LIMIT_CHARS
 
 
-def test_tables_above_the_limit_are_counted() -> None:
+def test_tables_above_the_limit_are_left_out_and_their_number_is_reported() -> None:
     content = read_html("<table><td>1</table>" * (TABLES_LIMIT + 5))
     assert len(content.tables) == TABLES_LIMIT
     assert (content.left_out_tables, content.text) == (5, "")
@@ -202,7 +202,7 @@ HOSTILE_UNITS = [
 
 
 @pytest.mark.parametrize("unit", HOSTILE_UNITS)
-def test_time_is_linear_for_hostile_html(unit: str) -> None:
+def test_time_to_read_hostile_html_is_linear(unit: str) -> None:
     beginning = "<table>" if unit.startswith(("<t", "<td")) else ""
 
     def read(length: int) -> HtmlContent:

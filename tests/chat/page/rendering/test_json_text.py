@@ -27,24 +27,24 @@ def depth_of(value: JSON) -> int:
 
 
 @given(VALUES)
-def test_small_value_is_written_as_python_writes_it(value: JSON) -> None:
+def test_small_json_value_is_formatted_like_json_dumps(value: JSON) -> None:
     assert format_json(value) == json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
     "value", [[1] * 500_000, {str(number): number for number in range(100_000)}, [[]] * 300_000, ["x" * 9_000] * 100]
 )
-def test_large_value_is_cut(value: JSON) -> None:
+def test_large_json_value_is_cut(value: JSON) -> None:
     text = format_json(value)
     assert len(text) < TEXT_LIMIT_CHARS + 100
     assert text.endswith("\n…")
 
 
-def test_long_string_is_cut() -> None:
+def test_long_json_string_is_cut() -> None:
     assert len(format_json("x" * 10**6)) == STRING_LIMIT_CHARS + 3
 
 
-def test_values_below_the_last_indentation_stay_on_one_line() -> None:
+def test_json_values_that_are_nested_deeper_than_the_limit_are_written_on_one_line() -> None:
     value: JSON = [1, {"a": 2}]
     for _ in range(900):
         value = [value]

@@ -63,7 +63,7 @@ def test_tables_strikethrough_and_task_lists_are_rendered() -> None:
     assert '<li><input type="checkbox" aria-label="Task" disabled=""> open</li>' in html
 
 
-def test_columns_of_a_table_have_names_and_buttons_that_sort_unless_they_hold_a_link() -> None:
+def test_table_header_has_a_sort_button_and_an_accessible_name_unless_it_is_a_link() -> None:
     html = render_markdown("| | [x](http://e.example) |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n")
     assert (
         '<button type="button" data-action="sort"><span class="visually-hidden">Column 1</span></button></th>' in html
@@ -122,7 +122,7 @@ def test_one_tilde_strikes_nothing_out() -> None:
     assert render_markdown("~a~ about ~5 to ~6, H~2~O, ~~b~~") == "<p>~a~ about ~5 to ~6, H~2~O, <del>b</del></p>\n"
 
 
-def test_headings_are_below_those_of_the_page_and_the_message() -> None:
+def test_headings_of_a_text_begin_at_level_3_below_those_of_the_page() -> None:
     page = ParsedHtml(render_markdown("# a\n\n# b\n\n## c\n\n##### d\n\n###### e\n"))
     assert [f"{one.tag} {one.text}" for one in page.elements] == ["h3 a", "h3 b", "h4 c", "h6 d", "h6 e"]
 
@@ -143,7 +143,7 @@ def test_headings_are_below_those_of_the_page_and_the_message() -> None:
         ("`**x:**y`", "<code>**x:**y</code>"),
     ],
 )
-def test_strong_text_ends_or_begins_in_punctuation_beside_a_letter_or_digit(text: str, html: str) -> None:
+def test_strong_text_may_begin_or_end_with_punctuation_next_to_a_letter(text: str, html: str) -> None:
     assert render_markdown(text) == f"<p>{html}</p>\n"
 
 
@@ -155,7 +155,7 @@ def test_strong_text_ends_or_begins_in_punctuation_beside_a_letter_or_digit(text
         "面积为3*4*5，体积为2*3*4",
     ],
 )
-def test_asterisk_within_a_word_or_a_product_is_a_plain_character(text: str) -> None:
+def test_asterisk_inside_a_word_or_between_factors_is_shown_as_an_asterisk(text: str) -> None:
     assert render_markdown(text) == f"<p>{text}</p>\n"
     assert render_markdown(f"`{text}`") == f"<p><code>{text}</code></p>\n"
 
@@ -166,7 +166,7 @@ def test_part_of_a_word_is_emphasised() -> None:
     assert 'href="https://e.example/a*b"' in render_markdown("https://e.example/a*b or c*d")
 
 
-def test_address_of_a_link_contains_no_internal_mark() -> None:
+def test_asterisks_in_the_address_of_a_link_are_unchanged() -> None:
     assert 'href="http://e.example/**b:**c"' in render_markdown("[a](http://e.example/**b:**c)")
 
 
@@ -195,7 +195,7 @@ def test_long_question_is_shown_as_typed() -> None:
 
 
 @pytest.mark.formulas
-def test_boxes_that_scroll_can_have_the_focus() -> None:
+def test_scrollable_tables_code_and_formulas_can_be_focused_by_keyboard() -> None:
     html = render_markdown("| a |\n|---|\n| 1 |\n\n```\nx\n```\n\n$$x$$\n")
     assert html.count('tabindex="0"') == 3
 
@@ -215,7 +215,7 @@ def test_fenced_code_is_highlighted_only_when_the_fence_is_closed() -> None:
 
 
 @pytest.mark.parametrize("line", ["-", "--", "=", "==", "===", "- ", "-\n", "--\n-\nb\n-"])
-def test_line_above_dashes_or_equals_signs_is_text(line: str) -> None:
+def test_line_above_dashes_or_equals_signs_does_not_become_a_heading(line: str) -> None:
     for before in ("a", "a\nb", "- a\n  b", "> a"):
         prefix = {"-": "  ", ">": "> "}.get(before[0], "")
         text = f"{before}\n" + "\n".join(f"{prefix}{one}" for one in line.split("\n"))
@@ -230,7 +230,7 @@ def test_three_dashes_below_text_are_a_rule_and_a_table_keeps_its_line_of_dashes
     assert "<p></p>" not in render_markdown("- a\n\n-   \n")
 
 
-def test_list_sum_and_rule_below_text_make_no_heading_and_no_vanishing_block_while_they_are_received() -> None:
+def test_list_or_rule_received_in_pieces_makes_no_heading_and_removes_no_shown_block() -> None:
     text = "Points\n- one\n- two\n  - three\n\nSum\n= 42\n\nRule\n---\nText\n-- x\n\n# Title\n- end\n"
     before, growing = 0, MarkdownOptions(may_grow=True)
     for end in range(len(text) + 1):
@@ -242,7 +242,7 @@ def test_list_sum_and_rule_below_text_make_no_heading_and_no_vanishing_block_whi
     assert render_markdown("# a\n-", growing) == "<h3>a</h3>\n"
 
 
-def test_question_of_a_list_is_never_shown_as_its_source_while_it_is_received() -> None:
+def test_suggested_question_is_never_shown_as_markdown_source_while_it_is_received() -> None:
     text, growing = (
         "Ask:\n\n- [What is it?](#ask)\n* [Who (or what)?](#ask)\n\n- [ ] a task",
         MarkdownOptions(may_grow=True),
@@ -253,13 +253,13 @@ def test_question_of_a_list_is_never_shown_as_its_source_while_it_is_received() 
     assert "- [1, 2" in render_markdown("```\n- [1, 2", growing)
 
 
-def test_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
+def test_list_mark_or_dashes_at_the_end_of_a_finished_text_are_shown() -> None:
     assert render_markdown("a\n-") == "<p>a</p>\n<ul>\n<li></li>\n</ul>\n"
     assert render_markdown("a\n--") == "<p>a\n--</p>\n"
 
 
 @pytest.mark.formulas
-def test_line_of_dashes_is_unchanged_in_code_and_formulas() -> None:
+def test_line_of_dashes_in_code_or_a_formula_is_unchanged() -> None:
     assert render_markdown("```\n-\n-  \n--\n  -\n```").endswith("<code>-\n-  \n--\n  -\n</code></pre></div>\n")
     assert "a\n-</code>" in render_markdown("```\na\n-")
     assert 'alttext="a\n-\nb"' in render_markdown("$$\na\n-\nb\n$$")
@@ -270,7 +270,7 @@ def test_unpaired_surrogate_becomes_a_replacement_character() -> None:
     assert render_markdown("a\ud83db") == "<p>a\ufffdb</p>\n"
 
 
-def test_deep_nesting_is_flattened_and_keeps_its_text() -> None:
+def test_deeply_nested_markdown_is_limited_to_64_levels_and_keeps_its_text() -> None:
     html = render_markdown("_" * 2000 + "a" + "_" * 2000 + "\n\n" + ">" * 500 + "b")
     depth = deepest = 0
     for piece in ParsedHtml(html).outline:
@@ -286,7 +286,7 @@ def test_table_that_would_be_padded_to_millions_of_cells_is_not_rendered_as_a_ta
     assert "<table>" not in render_markdown(text.replace("\n", "\r"))
 
 
-def test_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
+def test_markdown_blocks_rendered_separately_equal_blocks_rendered_together() -> None:
     for example in load_examples("commonmark"):
         first, second = parse_markdown(example.markdown), parse_markdown("> *a\n\n" + example.markdown)
         assert make_safe_html(first + second) == make_safe_html(first) + make_safe_html(second)

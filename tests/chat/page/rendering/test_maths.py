@@ -74,7 +74,7 @@ def test_latex_that_sympy_prints_becomes_mathml() -> None:
         r"The root $\sqrt{2}$ is \(\approx 1.41\).",
     ],
 )
-def test_common_forms_are_converted(text: str) -> None:
+def test_common_forms_of_latex_are_converted_to_mathml(text: str) -> None:
     html = render_latex(text)
     assert html is not None
     assert_only_mathml(html)
@@ -114,11 +114,11 @@ def test_formulas_inside_text_are_inline_and_the_text_is_escaped() -> None:
         "$\ud83d$",
     ],
 )
-def test_text_without_valid_and_supported_formulas_is_not_converted(text: str) -> None:
+def test_latex_that_is_invalid_or_not_supported_is_not_converted(text: str) -> None:
     assert render_latex(text) is None
 
 
-def test_text_that_is_one_formula_gives_its_latex() -> None:
+def test_latex_is_returned_if_a_text_consists_of_exactly_one_formula() -> None:
     assert single_formula(" $$x$$ ") == "x"
     assert single_formula(r"\begin{align}a\end{align}") == r"\begin{align}a\end{align}"
     assert single_formula("$x$ and $y$") == ""
@@ -148,7 +148,7 @@ def test_text_that_is_one_formula_gives_its_latex() -> None:
         ),
     ],
 )
-def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) -> None:
+def test_latex_constructs_are_converted_to_the_expected_mathml(latex: str, mathml: str) -> None:
     assert formula(latex) == mathml
 
 
@@ -167,13 +167,13 @@ def test_mathml_has_only_elements_that_browsers_show(latex: str, mathml: str) ->
         (r"a &= b \\ &= c", ["a=b", "=c"]),
     ],
 )
-def test_formula_of_several_rows_keeps_them(latex: str, rows: list[str]) -> None:
+def test_formula_of_several_rows_is_converted_with_all_its_rows(latex: str, rows: list[str]) -> None:
     root = ElementTree.fromstring(str(render_formula(latex, is_block=True)).replace("&nbsp;", " "))
     shown = ["".join(row.itertext()) for row in root.iter("mtr")]
     assert [row.replace("\u2061", "").strip() for row in shown] == rows
 
 
-def test_each_katex_sample_is_drawn_alike_or_shown_as_its_source() -> None:
+def test_each_katex_sample_is_converted_as_recorded_or_shown_as_source() -> None:
     drawn = 0
     for line in KATEX.read_text().splitlines():
         latex, characters, shape = line.split("\t")
@@ -200,11 +200,11 @@ def seen(html: str) -> tuple[str, str]:
 SHAPES = {"mtr", "mtd", "msqrt", "mroot", "mfrac"}
 
 
-def test_limits_of_an_operator_in_an_inline_formula_are_beside_its_name() -> None:
+def test_limit_of_an_operator_in_an_inline_formula_is_a_subscript() -> None:
     assert "<msub><mi>lim</mi>" in str(render_formula(r"\lim_{x}", is_block=False))
 
 
-def test_payload_gives_only_mathml() -> None:
+def test_attack_inside_a_formula_gives_only_mathml() -> None:
     forms = [
         "${}$",
         r"$\text{{{}}}$",

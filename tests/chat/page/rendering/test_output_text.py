@@ -77,7 +77,7 @@ def test_output_that_is_cut_at_every_character_equals_the_output_rendered_at_onc
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), outputs.filter(lambda text: not has_controls(text))), max_size=8))
-def test_output_that_is_cut_and_grows_again_equals_the_output_rendered_at_once(cuts: list[tuple[int, str]]) -> None:
+def test_output_that_is_shortened_and_extended_equals_the_output_rendered_at_once(cuts: list[tuple[int, str]]) -> None:
     output = "".join(f"line {number}\n" for number in range(8))
     stream = OutputStream()
     stream.append(output)
@@ -92,7 +92,7 @@ def test_output_that_is_cut_and_grows_again_equals_the_output_rendered_at_once(c
         assert (closed, update.tail_html) == split_output(output)
 
 
-def test_progress_bar_after_a_long_output_sends_its_last_lines_alone() -> None:
+def test_progress_bar_after_a_long_output_sends_only_the_last_lines_again() -> None:
     stream, output = OutputStream(), "line\n" * 1000
     stream.append(output)
     stream.update()
@@ -102,7 +102,7 @@ def test_progress_bar_after_a_long_output_sends_its_last_lines_alone() -> None:
         assert stream.update() == TextUpdate(False, SafeString(""), SafeString(f"line\nline\n{percent} %"))
 
 
-def test_tail_holds_the_last_lines_or_the_end_of_a_long_line() -> None:
+def test_tail_of_an_output_is_its_last_lines_or_the_end_of_a_long_line() -> None:
     assert split_output("1\n2\n3\n4") == ("1\n", "2\n3\n4")
     assert split_output("." * 2500) == ("." * 1000, "." * 1500)
 
@@ -127,7 +127,7 @@ def test_carriage_return_and_its_line_feed_are_one_line_break_wherever_they_are_
 @pytest.mark.parametrize(
     "unit", ["a line of output\n", ".", "\x1b[31mred\x1b[0m\n", "50 %\r", "\x1b]", "\x1b", "   \n"]
 )
-def test_time_grows_with_the_length_of_the_output(unit: str) -> None:
+def test_time_to_render_a_streamed_output_is_linear(unit: str) -> None:
     def stream(pieces: int) -> None:
         output = OutputStream()
         for _ in range(pieces):

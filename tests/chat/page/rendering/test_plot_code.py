@@ -57,7 +57,7 @@ PIECES = (
         ("import os; os._exit(1)", NO_CAPTION),
     ],
 )
-def test_caption_is_read_from_the_code(code: str, caption: Caption) -> None:
+def test_caption_of_a_graph_is_read_from_the_code_that_drew_it(code: str, caption: Caption) -> None:
     assert caption_of(code, 0) == caption
 
 
@@ -73,12 +73,12 @@ def test_caption_is_read_from_the_code(code: str, caption: Caption) -> None:
         ("f, (a, b) = plt.subplots(2)\ng, c = plt.subplots()\nsns.lineplot(x, ax=b)\na.set_title('A')", ["A", "", ""]),
     ],
 )
-def test_graphs_of_one_block_have_their_own_titles(code: str, titles: list[str]) -> None:
+def test_each_graph_of_one_block_of_code_gets_its_own_title(code: str, titles: list[str]) -> None:
     assert [caption_of(code, number).title for number in range(3)] == titles
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=20), st.integers(0, 3))
-def test_captions_are_read_from_any_code_without_an_error(pieces: list[str], number: int) -> None:
+def test_any_code_gives_a_printable_caption_without_an_error(pieces: list[str], number: int) -> None:
     caption = caption_of("".join(pieces), number)
     for text in (caption.title, caption.kind, caption.x_label, caption.y_label):
         text.encode()
@@ -90,7 +90,7 @@ def test_captions_are_read_from_any_code_without_an_error(pieces: list[str], num
 @pytest.mark.parametrize(
     "text", ["-" * 5000 + "1", "a" + ".a" * 5000, "(" * 5000, "1" + "+1" * 1500, "a\0", "f" + "()" * 900]
 )
-def test_deep_code_has_no_caption(text: str) -> None:
+def test_deeply_nested_or_invalid_code_has_no_caption(text: str) -> None:
     assert caption_of(f"plt.title('A')\nx = {text}", 0) == NO_CAPTION
 
 
@@ -98,7 +98,7 @@ def test_long_code_has_no_caption() -> None:
     assert caption_of("plt.title('A')\n" + "#" * CODE_LIMIT_CHARS, 0) == NO_CAPTION
 
 
-def test_time_grows_in_proportion_to_the_code() -> None:
+def test_time_to_read_captions_is_linear_in_the_length_of_the_code() -> None:
     # Results are kept, so each call reads another code.
     numbers = itertools.count()
 

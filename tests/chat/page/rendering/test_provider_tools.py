@@ -39,7 +39,7 @@ from chat.vocabulary.parts import ToolCall, ToolResponse
         (ToolResponse(), ToolWork("Result of a tool of the model's service", "", ())),
     ],
 )
-def test_work_of_a_tool_is_described_in_words(part: ToolCall | ToolResponse, work: ToolWork) -> None:
+def test_work_of_a_providers_tool_is_described_in_words(part: ToolCall | ToolResponse, work: ToolWork) -> None:
     assert tool_work(part) == work
 
 

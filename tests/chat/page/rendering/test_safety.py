@@ -284,7 +284,7 @@ def embed(payload: str) -> list[str]:
     ]
 
 
-def test_payload_gives_only_allowed_html_at_once_and_while_streaming() -> None:
+def test_attack_in_markdown_gives_only_allowed_html_whole_and_streamed() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             for text in embed(payload):
@@ -326,7 +326,7 @@ def test_title_of_a_link_contains_no_unescaped_brackets() -> None:
         assert re.search(r'="[^"]*[<>]', render_markdown(source)) is None
 
 
-def test_payload_lists_contain_no_duplicates_and_are_large() -> None:
+def test_lists_of_attacks_have_at_least_100_different_entries() -> None:
     assert len(set(SCRIPTS)) >= 120
     assert len(set(EXFILTRATION)) >= 100
 
@@ -353,7 +353,7 @@ def test_image_is_a_link_that_loads_nothing_until_it_is_clicked(payload: str) ->
         ('<img src="plot.png" alt="p">', '<img src="plot.png" alt="p">'),
     ],
 )
-def test_image_of_a_model_is_shown_by_its_description_or_as_text(source: str, shown: str) -> None:
+def test_markdown_image_is_shown_as_its_description_or_as_typed_and_never_loaded(source: str, shown: str) -> None:
     parsed = ParsedHtml(render_markdown(source))
     assert "img" not in [one.tag for one in parsed.elements]
     assert parsed.text.strip() == shown

@@ -96,7 +96,9 @@ def test_text_longer_than_a_document_equals_the_text_rendered_at_once(
         assert_streams_like_whole(*case)
 
 
-def test_cell_count_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_above_the_cell_limit_is_shown_as_text_in_whatever_pieces_it_is_received(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     set_limits(monkeypatch, document_chars=1000, cells=30)
     text = "before\n\n| a | b |\n|-|-|\n" + "| 1 | 2 |\n" * 20 + "\nafter\n"
     assert "<table>" not in render_markdown(text)
@@ -104,7 +106,7 @@ def test_cell_count_does_not_depend_on_the_pieces(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.formulas
-def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
+def test_formulas_of_a_text_with_too_many_formulas_are_shown_as_typed() -> None:
     few, many = "$x$ and \\(y\\)\n\n" * 250, "$x$ and \\(y\\)\n\n" * 251
     assert render_markdown(few).count("<math") == 500
     assert render_markdown(many) == "<p>$x$ and (y)</p>\n" * 251
@@ -114,20 +116,22 @@ def test_text_with_too_many_formulas_shows_them_as_typed() -> None:
     assert_streams_like_whole(environments, range(0, len(environments), 701))
 
 
-def test_full_document_that_reopens_a_block_replaces_its_html(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_that_fills_a_document_and_reopens_a_block_streams_like_the_whole_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     set_limits(monkeypatch, document_chars=40, cells=30)
     # In the piece that fills the document, the second line turns `[1]:` into a definition, which closes no block.
     assert_streams_like_whole("one\n[two](http://x.example)\n\n[1]: \nf:\n\nfive", [36])
 
 
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])
-def test_examples_of_the_specification_stream_character_by_character(name: str) -> None:
+def test_examples_of_the_specification_streamed_by_character_equal_the_whole_rendering(name: str) -> None:
     for example in load_examples(name):
         assert_streams_like_whole(example.markdown, range(len(example.markdown)))
 
 
 @pytest.mark.drill
-def test_combined_examples_stream_in_random_pieces() -> None:
+def test_joined_examples_streamed_in_random_pieces_equal_the_text_rendered_at_once() -> None:
     random = Random(20261120)
     examples = [example.markdown for name in ("commonmark", "gfm") for example in load_examples(name)]
     for _ in range(1500):
@@ -165,12 +169,12 @@ def test_combined_examples_stream_in_random_pieces() -> None:
         "a\n\n\ufeff# b\n\n\ufeff- c\n\nd\n",
     ],
 )
-def test_difficult_block_borders_stream_character_by_character(text: str) -> None:
+def test_difficult_block_borders_streamed_by_character_equal_the_whole_rendering(text: str) -> None:
     for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_closed_blocks_are_sent_once() -> None:
+def test_each_completed_block_is_sent_once() -> None:
     markdown = MarkdownStream()
     closed_html: list[str] = []
     for line in ["# A\n", "\n", "one\n", "two\n", "\n", "- x\n", "- y\n", "\n", "end", ".\n"]:
@@ -191,7 +195,7 @@ def test_closed_blocks_are_sent_once() -> None:
     assert update.tail_html == "<p>end.</p>\n"
 
 
-def test_reference_definition_replaces_earlier_blocks() -> None:
+def test_link_definition_that_arrives_later_renders_earlier_blocks_again() -> None:
     markdown = MarkdownStream()
     markdown.append("see [1]\n\nand\n\nmore\n")
     assert "<a" not in markdown.update().closed_html
@@ -201,7 +205,7 @@ def test_reference_definition_replaces_earlier_blocks() -> None:
     assert 'href="https://e.example"' in update.closed_html
 
 
-def test_unused_definition_does_not_replace_closed_blocks() -> None:
+def test_link_definition_that_no_text_uses_sends_no_earlier_block_again() -> None:
     markdown = MarkdownStream()
     markdown.append("one\n\ntwo\n\nthree\n")
     markdown.update()

@@ -93,7 +93,7 @@ def test_size_and_view_box_come_from_the_attributes_of_the_root(
     assert ElementTree.fromstring(picture.svg).get("viewBox") == view_box
 
 
-def test_title_element_becomes_the_name_of_the_picture() -> None:
+def test_title_element_of_an_svg_becomes_the_title_of_the_picture() -> None:
     picture = picture_of("<title> A <b/>graph</title><g><title>inner</title></g>")
     assert picture is not None
     assert picture.title == "A graph"
@@ -110,7 +110,7 @@ def test_raster_images_are_kept_and_other_images_are_removed() -> None:
         assert svg_of(f'<image href="{other}"/>') == ""
 
 
-def test_links_are_replaced_by_their_content() -> None:
+def test_links_in_an_svg_are_replaced_by_their_content() -> None:
     assert svg_of('<a xlink:href="http://e.example"><g><text>x</text></g></a>') == "<g><text>x</text></g>"
 
 
@@ -163,7 +163,7 @@ def test_attack_in_an_svg_is_removed(attack: str) -> None:
     assert not re.search(r"<script|<foreignObject|<iframe|<animate|<set\b|\son\w+=|expression|xhtml|hx-", cleaned)
 
 
-def test_payload_gives_a_safe_picture_or_none() -> None:
+def test_attack_in_an_svg_source_gives_a_safe_picture_or_none() -> None:
     for payload in SCRIPTS + EXFILTRATION:
         with case(payload):
             quoted = payload.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
@@ -199,7 +199,7 @@ def test_payload_gives_a_safe_picture_or_none() -> None:
         "<svg>\0</svg>",
     ],
 )
-def test_source_that_is_no_svg_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
+def test_svg_source_that_is_invalid_or_exceeds_a_limit_gives_no_picture(source: str) -> None:
     assert sanitize_svg(source) is None
 
 
@@ -211,7 +211,7 @@ def nested_uses(levels: int, uses: int = 10) -> str:
     return f'<defs><g id="g0"><rect width="1"/></g>{groups}</defs><use href="#g{levels}"/>'
 
 
-def test_billion_shapes_are_refused() -> None:
+def test_svg_that_expands_to_too_many_shapes_is_refused() -> None:
     assert picture_of(nested_uses(3)) is not None
     assert picture_of(nested_uses(9)) is None
     assert picture_of('<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>') is None
@@ -250,7 +250,7 @@ FRAGMENTS += [
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
-def test_any_source_gives_a_safe_picture_or_none(content: str) -> None:
+def test_any_svg_source_gives_a_safe_picture_or_none(content: str) -> None:
     picture = picture_of(content)
     if picture is not None:
         assert_is_safe(picture)
@@ -278,7 +278,9 @@ def test_any_source_gives_a_safe_picture_or_none(content: str) -> None:
         ("<svg><text>", "]]", "</text></svg>"),
     ],
 )
-def test_time_is_linear_for_hostile_attributes_and_styles(beginning: str, unit: str, end: str) -> None:
+def test_time_to_sanitize_an_svg_with_hostile_attributes_or_styles_is_linear(
+    beginning: str, unit: str, end: str
+) -> None:
     def sanitize(length: int) -> Picture | None:
         sanitize_svg.cache_clear()
         return sanitize_svg(beginning + unit * (length // len(unit)) + end)

@@ -33,16 +33,16 @@ def cells(*texts: str, is_header: bool = False) -> list[SourceCell]:
     return [SourceCell(text, is_header) for text in texts]
 
 
-def test_cell_that_spans_rows_is_repeated_and_one_that_spans_columns_is_not() -> None:
+def test_cell_spanning_rows_is_repeated_in_each_row_and_cell_spanning_columns_is_not() -> None:
     table = table_of([SourceCell("a", rows=2), SourceCell("b", columns=2)], cells("c", "d"))
     assert table.rows == (("a", "b", ""), ("a", "c", "d"))
 
 
-def test_rows_of_different_lengths_are_padded() -> None:
+def test_short_rows_of_a_table_are_padded_with_empty_cells() -> None:
     assert table_of(cells("a"), cells("b", "c")).rows == (("a", ""), ("b", "c"))
 
 
-def test_table_without_cells_is_not_built() -> None:
+def test_source_without_cells_gives_no_table() -> None:
     assert build_table(SourceTable("caption", [], [[]])) is None
 
 
@@ -59,36 +59,38 @@ def test_table_without_cells_is_not_built() -> None:
         (["1", "...", "2"], True),
     ],
 )
-def test_column_has_numbers_if_all_its_values_are_numbers(texts: list[str], is_number_column: bool) -> None:
+def test_column_is_a_number_column_if_all_its_cells_are_numbers_or_missing(
+    texts: list[str], is_number_column: bool
+) -> None:
     assert (0 in table_of(*(cells(text, "x") for text in texts)).number_columns) == is_number_column
 
 
 @given(st.integers() | st.floats(allow_nan=False))
-def test_numbers_as_python_writes_them_are_numbers(number: float) -> None:
+def test_numbers_in_pythons_notation_are_recognized_as_numbers(number: float) -> None:
     assert is_number(str(number))
     assert is_number(f"{number:,}")
 
 
 @pytest.mark.parametrize("text", ["", "-", "e5", "%", "$", ",", "1 2", "0x1f", "infinite", "١٢", "1" * 20_000 + "x"])
-def test_texts_that_only_resemble_numbers_are_no_numbers(text: str) -> None:
+def test_texts_that_only_resemble_numbers_are_not_recognized_as_numbers(text: str) -> None:
     assert not is_number(text)
 
 
-def test_index_columns_are_the_leading_columns_of_header_cells() -> None:
+def test_leading_columns_with_only_header_cells_are_index_columns() -> None:
     row = [*cells("a", "b", is_header=True), *cells("1")]
     assert table_of(row, row).index_columns == 2
     assert table_of(row, cells("a", "b", "1")).index_columns == 0
     assert table_of(cells("a", "b", is_header=True)).index_columns == 0
 
 
-def test_names_of_the_index_are_merged_into_the_row_above() -> None:
+def test_index_names_in_a_header_row_of_their_own_are_merged_into_the_row_above() -> None:
     header = [cells("", "x", "y", is_header=True), cells("index", "", "", is_header=True)]
     table = table_of(cells("1", "2", "3"), header=header)
     assert [[cell.text for cell in row] for row in table.header] == [["index", "x", "y"]]
     assert table.column_names == ["index", "x", "y"]
 
 
-def test_header_cell_in_the_lowest_row_sorts_its_column() -> None:
+def test_lowest_header_cell_with_a_text_sorts_its_column() -> None:
     header = [
         [SourceCell("", True), SourceCell("size", True, columns=2)],
         cells("unit", "w", "h", is_header=True),
@@ -103,7 +105,7 @@ def test_header_cell_in_the_lowest_row_sorts_its_column() -> None:
     assert table.column_names == ["unit / key", "size / w", "size / h"]
 
 
-def test_cells_with_types_below_the_column_names_do_not_sort() -> None:
+def test_cells_with_column_types_below_the_column_names_have_no_sort_button() -> None:
     table = table_of(cells("1"), header=[cells("n", is_header=True), cells("i64")])
     assert [[(cell.text, cell.is_header, cell.sorts_column) for cell in row] for row in table.header] == [
         [("n", True, 0)],
@@ -111,7 +113,7 @@ def test_cells_with_types_below_the_column_names_do_not_sort() -> None:
     ]
 
 
-def test_header_cell_spans_rows() -> None:
+def test_header_cell_that_spans_two_rows_is_kept_as_one_cell() -> None:
     table = table_of(
         cells("1", "2"), header=[[SourceCell("a", True, rows=2), SourceCell("b", True)], cells("c", is_header=True)]
     )
@@ -126,13 +128,13 @@ def test_header_cell_spans_rows() -> None:
         (1234567, "1,234,567 rows × 1 column, of which 2 rows are here"),
     ],
 )
-def test_size_says_how_many_rows_the_output_left_out(total_rows: int, size: str) -> None:
+def test_size_line_of_a_table_says_how_many_of_all_rows_are_shown(total_rows: int, size: str) -> None:
     table = build_table(SourceTable("", [], [cells("1"), cells("..."), cells("2")]), total_rows=total_rows)
     assert table is not None
     assert table.size == size
 
 
-def test_size_counts_left_out_columns() -> None:
+def test_size_line_of_a_table_includes_columns_that_the_output_left_out() -> None:
     header = [cells("", "a", "...", "z", is_header=True)]
     table = build_table(
         SourceTable("", header, [[SourceCell("0", True), *cells("1", "...", "2")]]), total_rows=1, total_columns=26
@@ -148,7 +150,7 @@ SOURCE_ROWS = st.lists(
 
 
 @given(SOURCE_ROWS, SOURCE_ROWS)
-def test_any_source_gives_a_regular_table_within_the_limits(
+def test_any_source_rows_give_a_table_with_equal_row_lengths_within_the_limits(
     header: list[list[SourceCell]], body: list[list[SourceCell]]
 ) -> None:
     table = build_table(SourceTable("", header[:HEADER_ROWS_LIMIT], body))

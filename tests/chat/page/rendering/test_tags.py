@@ -51,7 +51,7 @@ FOLD = "<details>\n<summary>**T** `c`</summary>\n\nText\n\n- a\n- b\n</details>\
         (r"\<!-- a --> &lt;!-- b -->", "&lt;!-- a --&gt; &lt;!-- b --&gt;"),
     ],
 )
-def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> None:
+def test_known_html_tags_are_rendered_and_others_are_shown_as_text(source: str, html: str) -> None:
     assert render_markdown(source) == f"<p>{html}</p>\n"
 
 
@@ -73,7 +73,7 @@ def test_tag_is_shown_as_what_it_means_or_as_text(source: str, html: str) -> Non
         ("<script>a</script><p onclick=x>y", "&lt;script&gt;a&lt;/script&gt;&lt;p onclick=x&gt;y\n"),
     ],
 )
-def test_tag_of_a_block_ends_a_paragraph_or_makes_a_heading(source: str, html: str) -> None:
+def test_block_tag_on_its_own_line_ends_a_paragraph_or_makes_a_heading_or_rule(source: str, html: str) -> None:
     assert render_markdown(source) == html
     assert_streams_like_whole(source, range(len(source)))
 
@@ -134,21 +134,21 @@ def test_html_table_in_markdown_is_shown_as_text() -> None:
     assert ParsedHtml(render_markdown(source)).text.strip() == source
 
 
-def test_tags_of_blocks_in_code_stay_as_they_are() -> None:
+def test_html_block_tags_in_code_are_unchanged() -> None:
     code = "<h3>T</h3>\n# <h1>U</h1>\n<div>x</div>\n<details>\n"
     page = ParsedHtml(render_markdown(f"```\n{code}```\n"))
     assert code in page.text
 
 
 @pytest.mark.formulas
-def test_tags_in_formulas_and_in_raw_html_stay_text() -> None:
+def test_tags_in_formulas_in_raw_html_and_in_code_stay_text() -> None:
     assert 'alttext="a&lt;b&gt;c"' in render_markdown("$a<b>c$")
     # `<div>` would only end a paragraph; `<table>` begins raw HTML, which the parser shows as source.
     assert "<b>" not in render_markdown("<table>\n<b>x</b>\n</table>")
     assert ParsedHtml(render_markdown("```\n<details>\n  <b>x</b>\n```")).only("code").text == "<details>\n  <b>x</b>\n"
 
 
-def test_address_ends_at_a_tag() -> None:
+def test_bare_web_address_in_a_text_ends_at_a_following_tag() -> None:
     links = ParsedHtml(render_markdown("http://a.example<br>b [<b>c</b>](http://d.example/?<b>)")).find_all("a")
     assert [link["href"] for link in links] == ["http://a.example", "http://d.example/?%3Cb%3E"]
 
@@ -166,7 +166,7 @@ def test_list_tags_make_a_list_in_a_table_cell() -> None:
     assert "<li>" not in render_markdown("a <ul><li>b</li></ul>\n\n<li>c</li>\n\n<ul> d\n")
 
 
-def test_comment_over_several_blocks_is_left_out() -> None:
+def test_html_comment_that_spans_several_blocks_is_left_out() -> None:
     assert ParsedHtml(render_markdown("a\n\n<!-- b\n\n# c\n-->\n\nd")).text.split() == ["a", "d"]
 
 
@@ -212,11 +212,11 @@ def outline(source: str) -> str:
         ("# <details>", "<h3><details></h3>"),
     ],
 )
-def test_fold_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
+def test_details_element_may_contain_blocks_of_markdown(source: str, expected: str) -> None:
     assert outline(source) == expected
 
 
-def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
+def test_details_element_without_an_end_tag_is_shown_open() -> None:
     assert render_markdown("> <details>\n> a\n\nb").startswith('<blockquote>\n<details open="">\n<p>a</p>\n</details>')
     assert 'open=""' in render_markdown("<details>\na\n")
     assert 'open=""' in render_markdown("<details open>\na\n</details>\n")
@@ -236,12 +236,12 @@ def test_fold_without_an_end_is_open_up_to_the_end_of_its_block() -> None:
         "Three points.\n- one\n- two\n\nA sum\n= 42\n\n--\n-\nb\n",
     ],
 )
-def test_tags_stream_character_by_character(text: str) -> None:
+def test_tags_streamed_by_character_equal_the_text_rendered_at_once(text: str) -> None:
     for variant in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         assert_streams_like_whole(variant, range(len(variant)))
 
 
-def test_very_long_fold_continues_in_the_next_document() -> None:
+def test_very_long_details_element_continues_in_the_next_document() -> None:
     html = render_markdown("<details>\n\n" + "text\n\n" * 12_000 + "</details>\n\nend\n")
     assert html.count("<details") == html.count("</details>") == 2
     assert "&lt;" not in html
@@ -266,7 +266,7 @@ def test_very_long_fold_continues_in_the_next_document() -> None:
         "a\n-\n" * 10_000,
     ],
 )
-def test_hostile_tags_take_linear_time_and_stay_flat(text: str) -> None:
+def test_hostile_tags_are_rendered_in_limited_time_and_nested_at_most_64_levels_deep(text: str) -> None:
     start = time.thread_time()
     html = render_markdown(text)
     # Linear time is 0.1 to 0.5 s.

@@ -66,7 +66,7 @@ Name: n, dtype: int64
     ],
     ids=["frame", "named index", "levels", "cross table", "series"],
 )
-def test_frame_or_series_at_the_end_is_a_table(
+def test_data_frame_or_series_at_the_end_of_an_output_is_a_table(
     above: str, text: str, names: list[str], rows: list[tuple[str, ...]], index_columns: int, size: str
 ) -> None:
     before, table = split_table(above + text)

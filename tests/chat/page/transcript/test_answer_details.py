@@ -22,13 +22,13 @@ def make_turn(**columns: Any) -> Turn:
     return Turn(**{"model": "gemini-x", "parameters": {"label": "Gemini X"}, **ended, **columns})
 
 
-def test_details_leave_out_settings_that_the_service_chose_itself() -> None:
+def test_details_of_a_turn_without_own_settings_show_only_the_model() -> None:
     details = answer_details(make_turn(), OWNER)
     assert (details.model, details.duration_s, details.engine) == ("Gemini X", 4.3, "")
     assert details.parameters == ("model gemini-x",)
 
 
-def test_details_list_the_settings_of_a_preset() -> None:
+def test_details_list_the_parameters_of_the_models_preset() -> None:
     parameters = {
         "label": "gemini-x",
         "thinking_level": "high",
@@ -48,7 +48,7 @@ def test_details_list_the_settings_of_a_preset() -> None:
     assert budget == ("at most 0 tokens of thinking",)
 
 
-def test_details_name_both_places_if_code_ran_in_the_sandbox_and_in_the_session() -> None:
+def test_details_say_that_code_ran_in_the_sandbox_and_in_the_session_if_both_are_true() -> None:
     turn = make_turn(engine=Engine.NATIVE)
     native, session = ExecutableCode("1"), ExecutableCode("2", engine=Engine.SESSION, made_by="c")
     assert answer_details(turn, OWNER, [native]).engine == "in the sandbox of the model's service"
@@ -56,7 +56,7 @@ def test_details_name_both_places_if_code_ran_in_the_sandbox_and_in_the_session(
     assert both == "in the sandbox of the model's service, and in the Python session"
 
 
-def test_details_name_the_service_whose_sandbox_ran_code_only_to_readers_who_may_see_it() -> None:
+def test_details_show_the_owner_and_not_guests_whose_sandbox_ran_the_code() -> None:
     google = make_turn(engine=Engine.NATIVE, provider="gemini")
     assert answer_details(google, OWNER).engine == "in Google's sandbox"
     assert answer_details(google, guest_reader(str)).engine == "in the sandbox of the model's service"
@@ -76,7 +76,7 @@ def test_details_name_the_service_whose_sandbox_ran_code_only_to_readers_who_may
         ({"provider": "openai_compatible", "endpoint": "lab"}, "OpenAI-compatible, endpoint lab"),
     ],
 )
-def test_details_show_the_proper_name_of_the_service(columns: dict[str, str], words: str) -> None:
+def test_details_show_the_name_of_the_service_and_of_its_endpoint(columns: dict[str, str], words: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).service == words
 
 
@@ -100,7 +100,7 @@ def test_details_show_the_number_and_the_cost_of_searches() -> None:
     ("engine", "words"),
     [(Engine.NATIVE, "in the sandbox of the model's service"), (Engine.SESSION, "in the Python session")],
 )
-def test_details_name_the_place_of_code_once_the_turn_has_ended(engine: Engine, words: str) -> None:
+def test_details_say_where_code_ran_once_the_turn_has_ended(engine: Engine, words: str) -> None:
     assert answer_details(make_turn(engine=engine), OWNER).engine == words
     assert answer_details(make_turn(engine=engine, status=Turn.Status.RUNNING, ended_at=None), OWNER).engine == ""
 
@@ -119,7 +119,7 @@ def test_details_name_the_place_of_code_once_the_turn_has_ended(engine: Engine, 
         ({"status": Turn.Status.RUNNING, "finish": "length", "finish_reason": "MAX_TOKENS"}, ""),
     ],
 )
-def test_details_show_why_the_service_ended_an_incomplete_answer(columns: dict[str, Any], ended: str) -> None:
+def test_details_show_the_owner_and_not_guests_why_an_answer_is_incomplete(columns: dict[str, Any], ended: str) -> None:
     assert answer_details(make_turn(**columns), OWNER).ended == ended
     assert answer_details(make_turn(**columns), guest_reader(str)).ended == ""
 

@@ -149,11 +149,11 @@ SHOWN_TO = {
 
 
 @pytest.mark.parametrize("text", SHOWN_TO)
-def test_each_kind_of_reader_sees_only_its_allowed_content(text: str) -> None:
+def test_each_kind_of_reader_sees_only_the_content_that_is_allowed_for_it(text: str) -> None:
     assert {name for name, reader in READERS.items() if text in html_for(reader)} == SHOWN_TO[text]
 
 
-def test_readers_without_scripts_get_no_buttons_and_no_urls_but_those_of_their_files() -> None:
+def test_guests_and_exports_get_no_buttons_and_no_internal_urls_except_those_of_files() -> None:
     for name in ("guest", "export"):
         html = html_for(READERS[name]) + html_for(READERS[name], make_question())
         assert not re.search(r"<button|data-action|data-(?:state-)?url|aria-sort|data-column", html)
@@ -165,14 +165,14 @@ def test_readers_without_scripts_get_no_buttons_and_no_urls_but_those_of_their_f
         assert bool(others) == (name == "owner")
 
 
-def test_staff_have_only_the_buttons_whose_scripts_the_review_page_has() -> None:
+def test_staff_see_only_buttons_to_copy_sort_and_save() -> None:
     html = html_for(READERS["staff"]) + html_for(READERS["staff"], make_question())
     actions = set(re.findall(r'data-action="([^"]*)"', html))
     assert actions == {"copy", "sort", "all-rows", "copy-csv", "save-csv"}
     assert html.count("<button") == html.count("data-action=")
 
 
-def test_only_the_owner_is_asked_for_a_decision() -> None:
+def test_only_the_owner_sees_the_approval_buttons_of_a_waiting_answer() -> None:
     approval = Approval("c", ApprovalKind.CALL, "run_python", {"code": "secret()"}, "secret()")
     record = make_record(status=Turn.Status.WAITING, approval=approval)
     for name, reader in READERS.items():
@@ -181,7 +181,7 @@ def test_only_the_owner_is_asked_for_a_decision() -> None:
             assert (text in html) == (name == "owner")
 
 
-def test_question_is_headed_you_only_for_its_owner() -> None:
+def test_question_has_the_heading_you_only_for_its_owner() -> None:
     for name, reader in READERS.items():
         html = html_for(reader, make_question())
         words = ("You, <time", "Your code", 'data-action="edit"')

@@ -17,7 +17,7 @@ def indexes(held: Window, count: int) -> list[int]:
 
 
 @given(COUNTS)
-def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int) -> None:
+def test_newest_window_and_all_earlier_windows_contain_each_message_once(count: int) -> None:
     held = window.newest(count)
     read = indexes(held, count)
     while held.first:
@@ -29,7 +29,7 @@ def test_newest_window_and_all_earlier_ones_contain_each_message_once(count: int
 
 
 @given(COUNTS.flatmap(lambda count: st.tuples(st.just(count), st.integers(0, max(0, count - 1)))))
-def test_window_around_a_message_and_all_later_ones_lead_to_the_end(place: tuple[int, int]) -> None:
+def test_window_around_a_message_and_all_later_windows_contain_each_message_once(place: tuple[int, int]) -> None:
     count, index = place
     held = window.around(index, count)
     read = indexes(held, count)
@@ -47,7 +47,7 @@ def test_window_around_a_message_and_all_later_ones_lead_to_the_end(place: tuple
 
 
 @given(COUNTS)
-def test_links_without_scripts_lead_through_the_whole_path(count: int) -> None:
+def test_links_of_a_page_without_scripts_lead_to_every_message_and_back_to_the_end(count: int) -> None:
     held = window.newest(count)
     seen = set(indexes(held, count))
     while held.first:
@@ -62,7 +62,9 @@ def test_links_without_scripts_lead_through_the_whole_path(count: int) -> None:
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=40), st.integers(0, 50), st.none() | st.integers(0, 90))
-def test_range_is_shortened_around_a_message_until_it_fits(sizes: list[int], first: int, near: int | None) -> None:
+def test_message_range_is_shortened_around_the_readers_message_to_the_size_limit(
+    sizes: list[int], first: int, near: int | None
+) -> None:
     stop = first + len(sizes)
     held = window.within(Window(first), sizes, 1_000, near)
     shown = indexes(held, stop)
@@ -75,7 +77,7 @@ def test_range_is_shortened_around_a_message_until_it_fits(sizes: list[int], fir
 
 
 @given(COUNTS, COUNTS, st.none() | COUNTS, st.none() | COUNTS)
-def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
+def test_snapshot_window_has_a_maximum_size_and_includes_the_newest_messages_at_the_end(
     count: int, first: int, length: int | None, reader_at: int | None
 ) -> None:
     held = Window(first, None if length is None else first + length)
@@ -103,12 +105,12 @@ def test_snapshot_is_bounded_and_a_page_at_the_end_keeps_the_newest(
         (Window(0, 600), 1000, None, Window(570, 600)),
     ],
 )
-def test_window_of_a_snapshot_fits_what_the_page_holds(
+def test_window_of_a_snapshot_is_chosen_from_the_window_of_the_page_and_the_readers_position(
     held: Window, count: int, reader_at: int | None, expected: Window
 ) -> None:
     assert window.fit(held, count, reader_at) == expected
 
 
-def test_replacement_cuts_a_window_only_if_it_replaces_all_of_its_messages() -> None:
+def test_window_is_cut_if_all_its_messages_are_replaced_unless_it_begins_at_the_first_message() -> None:
     assert [Window(30).is_cut_at(index) for index in (29, 30, 31, None)] == [True, True, False, False]
     assert not Window(0).is_cut_at(0)

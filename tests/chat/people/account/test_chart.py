@@ -21,7 +21,7 @@ AMOUNTS = st.dictionaries(
 
 
 @given(amounts=AMOUNTS, is_stacked=st.booleans())
-def test_columns_begin_at_the_bottom_and_the_highest_reaches_the_top(
+def test_chart_columns_begin_at_the_bottom_and_the_highest_reaches_the_top(
     amounts: dict[date, dict[str, float]], is_stacked: bool
 ) -> None:
     columns = draw_columns(DAYS, amounts, "abc", str, is_stacked=is_stacked)

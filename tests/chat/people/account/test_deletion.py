@@ -49,7 +49,9 @@ def make_due(user: User) -> None:
     User.objects.filter(pk=user.pk).update(deletion_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_planned_deletion_logs_out_everywhere_and_disables_tokens_and_links(person: User, settings: Settings) -> None:
+def test_planning_an_account_deletion_logs_out_everywhere_and_disables_tokens_and_share_links(
+    person: User, settings: Settings
+) -> None:
     settings.ACCOUNT_DELETION_DAYS = 3
     here, phone = log_in(), log_in()
     _, secret = ApiToken.objects.issue(person.pk, name="a token", life=None)
@@ -68,7 +70,7 @@ def test_planned_deletion_logs_out_everywhere_and_disables_tokens_and_links(pers
     assert delete_due_accounts() == 0
 
 
-def test_account_cannot_be_kept_once_its_deletion_has_begun(person: User) -> None:
+def test_deletion_of_an_account_cannot_be_cancelled_once_it_has_begun(person: User) -> None:
     # The statement of the owner began in time, and has waited until the deletion has deactivated the account.
     User.objects.update(deletion_at=timezone.now() + timedelta(seconds=60), is_active=False)
     keep_account(person)
@@ -76,7 +78,7 @@ def test_account_cannot_be_kept_once_its_deletion_has_begun(person: User) -> Non
     assert person.deletion_at is not None
 
 
-def test_wrong_password_does_not_plan_a_deletion(person: User) -> None:
+def test_deletion_of_an_account_is_not_planned_with_a_wrong_password(person: User) -> None:
     client = log_in()
     way = client.post(PAGE).headers["Location"]
     client.post(way, {"password": "wrong"})
@@ -116,7 +118,7 @@ def test_last_superuser_cannot_delete_their_account(client: Client) -> None:
     assert client.post(PAGE).status_code == 200
 
 
-def test_due_account_is_deleted_with_everything_and_other_accounts_stay(person: User) -> None:
+def test_account_whose_deletion_is_due_is_deleted_with_all_rows_and_other_accounts_stay(person: User) -> None:
     other = make_user("bob", is_staff=True)
     kept = make_graph(make_model_message(make_conversation(other)), part_index=0)
     for _ in range(2):
@@ -162,7 +164,7 @@ def test_interrupted_deletion_is_continued_and_does_not_delay_other_deletions(
     assert not Message.objects.exists()
 
 
-def test_process_without_due_deletions_only_reads(person: User) -> None:
+def test_check_for_due_account_deletions_runs_one_query_if_none_is_due(person: User) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert delete_due_accounts() == 0
     assert len(queries) == 1

@@ -95,12 +95,12 @@ def test_mailed_link_sets_a_new_password_once_and_logs_out_everywhere(person: Us
     assert "not valid any more" in Client().get(link, follow=True).content.decode()
 
 
-def test_response_does_not_reveal_whether_an_address_is_known(person: User) -> None:
+def test_password_reset_for_an_unknown_address_sends_no_mail(person: User) -> None:
     ask_for_link("stranger@example.org")
     assert mail.outbox == []
 
 
-def test_response_takes_the_same_queries_for_known_and_unknown_addresses(
+def test_password_reset_runs_the_same_queries_for_known_and_unknown_addresses(
     person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
@@ -121,7 +121,7 @@ def test_response_takes_the_same_queries_for_known_and_unknown_addresses(
     assert (sent.to, sent.subject) == ([ADDRESS], "Ein neues Passwort für Plotline")
 
 
-def test_task_after_a_response_runs_in_a_thread_and_its_error_is_logged(
+def test_task_that_is_run_after_a_response_runs_in_another_thread_and_its_error_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(after_response, "RESPONSE_TIME_S", 0.05)
@@ -167,7 +167,7 @@ def test_pages_offer_no_mail_functions_if_mail_is_not_set_up(person: User, clien
 
 
 @pytest.mark.parametrize("url", ["http://user:hush@host", "smtp://user:hush@:25", "smtp://user:hush@host:port"])
-def test_wrong_mail_url_stops_the_start_and_is_not_printed(url: str) -> None:
+def test_server_does_not_start_with_an_invalid_mail_url_and_does_not_print_its_password(url: str) -> None:
     environment = {**os.environ, "EMAIL_URL": url, "EMAIL_FROM": "a@example.org"}
     command = [sys.executable, "-c", "import config.mail"]
     completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -195,7 +195,7 @@ def test_address_set_by_staff_needs_no_confirmation(person: User) -> None:
     assert sent.to == [ADDRESS]
 
 
-def test_address_set_by_a_person_is_confirmed_only_by_the_link(person: User) -> None:
+def test_mail_address_that_a_person_adds_is_not_confirmed_without_the_mailed_link(person: User) -> None:
     browser = Client()
     browser.force_login(person)
     browser.post("/accounts/email/", {"action_add": "", "email": ADDRESS})
@@ -235,7 +235,7 @@ def test_mailed_links_use_the_host_of_the_settings_not_of_the_request(
     assert all(link.startswith(expected) for found in links for link in found), links
 
 
-def test_mail_is_off_if_the_settings_do_not_name_one_host() -> None:
+def test_mail_is_off_if_neither_public_url_nor_allowed_hosts_gives_a_single_host() -> None:
     program = "from django.conf import settings; print(repr(settings.EMAIL_URL))"
     variables = {"EMAIL_URL": "smtp://localhost", "EMAIL_FROM": "a@example.org", "ALLOWED_HOSTS": "*,.example.org"}
     results = []
@@ -246,7 +246,7 @@ def test_mail_is_off_if_the_settings_do_not_name_one_host() -> None:
     assert results == ["''", "'smtp://localhost'"]
 
 
-def test_strangers_can_cause_few_mails_and_cannot_block_a_new_password(person: User) -> None:
+def test_strangers_can_request_few_password_mails_and_cannot_prevent_a_new_password(person: User) -> None:
     EmailAddress.objects.create(user=person, email=ADDRESS, verified=True, primary=True)
     known = Client(REMOTE_ADDR="192.0.2.1")
     known.post("/accounts/login/", {"login": "ann", "password": PASSWORD})
@@ -271,7 +271,7 @@ def test_number_of_links_requested_from_one_address_is_limited(person: User) -> 
     assert statuses == [302] * 20 + [429]
 
 
-def test_link_does_not_work_after_a_login_a_new_password_or_a_new_address(person: User) -> None:
+def test_password_reset_link_does_not_work_after_a_login_a_new_password_or_a_new_address(person: User) -> None:
     def set_password() -> None:
         person.set_password(NEW_PASSWORD)
         person.save(update_fields=["password"])
@@ -290,7 +290,7 @@ def test_link_does_not_work_after_a_login_a_new_password_or_a_new_address(person
         assert "not valid any more" in page.content.decode(), change
 
 
-def test_new_password_by_mail_does_not_skip_the_second_step_or_make_the_browser_known(person: User) -> None:
+def test_password_reset_by_mail_neither_skips_the_second_step_nor_makes_the_browser_known(person: User) -> None:
     TOTP.activate(person, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     User.objects.update(email=ADDRESS)
     ask_for_link()
@@ -375,7 +375,7 @@ def test_person_gets_a_mail_about_changes_of_two_step_login(
     assert "Two-step login was turned off" in notices()[ADDRESS]
 
 
-def test_change_is_made_even_if_its_mail_cannot_be_sent(
+def test_password_is_changed_even_if_the_mail_about_the_change_cannot_be_sent(
     person: User, client: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     def fail(message: mail.EmailMessage) -> int:

@@ -55,7 +55,9 @@ def test_pages_show_the_display_name_instead_of_the_username(person: User, clien
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_have_the_colours_of_the_account(person: User, client: Client, theme: str) -> None:
+def test_pages_have_the_light_or_dark_theme_that_the_account_has_chosen(
+    person: User, client: Client, theme: str
+) -> None:
     conversation = make_conversation(person)
     assert client.post("/accounts/appearance/", {"theme": theme}).status_code == 302
     for path in ("/accounts/appearance/", f"/c/{conversation.pk}/"):
@@ -92,7 +94,7 @@ def test_default_model_that_is_no_longer_offered_is_not_used(person: User, clien
     assert "(no longer offered)" in page(client, "/accounts/defaults/")
 
 
-def test_form_keeps_refused_defaults(person: User, client: Client) -> None:
+def test_form_of_defaults_shows_a_refused_instruction_again_and_stores_nothing(person: User, client: Client) -> None:
     response = client.post("/accounts/defaults/", {**DEFAULTS, "instruction": "a" * (INSTRUCTION_LIMIT + 1)})
     assert response.status_code == 400
     assert "at most 4,000 characters" in response.content.decode()
@@ -112,14 +114,14 @@ def test_unknown_default_approval_is_refused_with_the_names_of_both_values(
     assert (person.default_approval, person.default_engine) == ("auto", "auto")
 
 
-def test_line_breaks_of_an_instruction_count_as_one_character(person: User, client: Client) -> None:
+def test_line_break_in_an_instruction_counts_as_one_character(person: User, client: Client) -> None:
     text = "a\r\n" * (INSTRUCTION_LIMIT // 2)
     assert client.post("/accounts/defaults/", {**DEFAULTS, "instruction": text}).status_code == 302
     person.refresh_from_db()
     assert "\r" not in person.instruction
 
 
-def test_persons_instruction_is_sent_before_the_conversations_and_costs_no_query(
+def test_persons_instruction_is_sent_before_that_of_the_conversation_without_another_query(
     person: User, client: Client, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     client.post("/accounts/defaults/", DEFAULTS)

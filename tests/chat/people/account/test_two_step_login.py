@@ -64,7 +64,9 @@ def confirm(client: Client, **fields: str) -> None:
     assert client.post(path, fields).status_code == 302
 
 
-def test_set_up_asks_for_password_and_code_and_shows_recovery_codes(person: User, client: Client) -> None:
+def test_setup_of_two_step_login_asks_for_password_and_code_and_shows_recovery_codes(
+    person: User, client: Client
+) -> None:
     client.force_login(person)
     refused = client.get("/accounts/two-step/app/")
     assert refused.headers["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Ftwo-step%2Fapp%2F"
@@ -95,7 +97,7 @@ def test_pages_with_a_secret_are_not_stored_by_browsers(person: User, client: Cl
     assert ["no-store" in page.headers.get("Cache-Control", "") for page in pages] == [True] * 4
 
 
-def test_second_of_two_browsers_that_set_it_up_gets_an_error(person: User) -> None:
+def test_second_of_two_browsers_that_set_up_two_step_login_gets_an_error(person: User) -> None:
     browsers = [Client(), Client(), Client()]
     secrets = []
     for browser in browsers:
@@ -139,7 +141,7 @@ def test_a_code_works_once() -> None:
 
 
 @pytest.mark.usefixtures("protected")
-def test_code_works_once_across_all_processes_while_it_is_valid() -> None:
+def test_used_and_older_codes_are_refused_even_by_another_process() -> None:
     before, code, _ = [format_hotp_value(hotp_value(SECRET, step)) for step in yield_hotp_counters_from_time()]
     client = log_in()
     assert client.post(STEP, {"code": code}).status_code == 302
@@ -181,7 +183,7 @@ def test_second_step_is_refused_without_the_first_step(protected: User, client: 
     assert client.post(STEP, {"code": code_of()}).headers["Location"] == "/accounts/login/"
 
 
-def test_turning_it_off_requires_a_code_in_addition_to_the_password(protected: User, client: Client) -> None:
+def test_turning_off_two_step_login_requires_a_code_and_not_only_the_password(protected: User, client: Client) -> None:
     client.force_login(protected)
     way = client.post("/accounts/two-step/app/remove/").headers["Location"]
     assert way.startswith("/accounts/two-step/confirm/")
@@ -194,7 +196,7 @@ def test_turning_it_off_requires_a_code_in_addition_to_the_password(protected: U
     assert Client().post("/accounts/login/", {"login": "ann", "password": PASSWORD}).headers["Location"] == "/"
 
 
-def test_codes_are_not_accepted_after_the_secret_key_changed(protected: User, settings: Settings) -> None:
+def test_two_step_codes_are_not_accepted_after_the_secret_key_changed(protected: User, settings: Settings) -> None:
     RecoveryCodes.activate(protected)
     settings.SECRET_KEY = "another one"
     # Codes of an empty secret could be computed by anybody.

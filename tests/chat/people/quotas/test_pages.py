@@ -28,7 +28,7 @@ def check_wait(response: Any, sentence: str, *, most_s: int = 24 * 3600) -> None
     assert 0 < int(response.headers["Retry-After"]) <= most_s
 
 
-def test_new_conversations_are_limited_in_every_way_to_create_them(browser: Client, owner: User) -> None:
+def test_conversation_quota_applies_to_page_api_and_imports(browser: Client, owner: User) -> None:
     Quota.objects.create(user=owner, conversations_per_day=2)
     assert browser.post(f"{API}conversations/", {}, content_type="application/json").status_code == 201
     browser.post("/c/new/")
@@ -65,7 +65,9 @@ def test_full_storage_is_refused_with_status_403_and_no_waiting_time(browser: Cl
     assert "Retry-After" not in response.headers
 
 
-def test_pages_have_the_throttles_of_the_api(browser: Client, owner: User, settings: Settings) -> None:
+def test_exports_and_new_conversations_of_pages_share_the_rate_limit_of_the_api(
+    browser: Client, owner: User, settings: Settings
+) -> None:
     settings.API_CALLS_PER_MINUTE = 2
     conversation = make_model_message(make_conversation(owner)).conversation
     assert browser.get(f"{API}conversations/").status_code == 200
@@ -78,14 +80,14 @@ def test_pages_have_the_throttles_of_the_api(browser: Client, owner: User, setti
     assert browser.get(f"/c/{conversation.pk}/").status_code == 200, "reading is not limited"
 
 
-def test_imports_of_the_page_count_as_those_of_the_api(browser: Client, settings: Settings) -> None:
+def test_imports_on_the_page_and_in_the_api_share_one_rate_limit(browser: Client, settings: Settings) -> None:
     settings.API_WRITES_PER_MINUTE = 1
     assert browser.post(f"{API}import/", b"{}", content_type="application/json").status_code == 422
     check_wait(browser.post("/import/"), "Too many calls within a minute", most_s=60)
     assert browser.get("/import/").status_code == 200
 
 
-def test_uploads_of_the_page_count_as_those_of_the_api(browser: Client, settings: Settings) -> None:
+def test_uploads_on_the_page_and_in_the_api_share_one_rate_limit(browser: Client, settings: Settings) -> None:
     settings.API_WRITES_PER_MINUTE = 1
     assert browser.post(f"{API}attachments/", {"file": SimpleUploadedFile("a.txt", b"a")}).status_code == 201
     file, headers = SimpleUploadedFile("b.txt", b"b"), {"Accept": "application/json"}

@@ -31,7 +31,7 @@ def test_every_resource_has_a_column_for_its_limit_and_its_counter() -> None:
     assert counters == {resource.counter for resource in DAILY}
 
 
-def test_limit_is_in_the_unit_of_the_counter() -> None:
+def test_limit_is_converted_to_the_unit_of_the_counter_and_0_means_no_limit() -> None:
     everyone = {resource.limit: 5 for resource in Resource}
     assert limit_of(Resource.TURNS, None, everyone) == 5
     assert limit_of(Resource.KERNEL_TIME, None, everyone) == 5_000
@@ -52,7 +52,7 @@ def test_limit_is_in_the_unit_of_the_counter() -> None:
         (9, None, 10**9, True, None),
     ],
 )
-def test_usage_allows_amounts_up_to_its_limit(
+def test_usage_of_a_resource_allows_amounts_up_to_the_limit(
     used: int, limit: int | None, amount: int, is_allowed: bool, left: int | None
 ) -> None:
     usage = ResourceUsage(Resource.TURNS, used, limit)

@@ -43,7 +43,7 @@ def used(user: User) -> QuotaUse:
     return QuotaUse.objects.get(user=user, day=day_of(timezone.now()))
 
 
-def test_turns_of_a_batch_are_counted_exactly(settings: Settings) -> None:
+def test_turns_that_start_in_one_batch_are_counted_exactly(settings: Settings) -> None:
     limits(settings, turns_per_day=3)
     ada, ben = make_user(), make_user()
     outcomes = start(*(make_question(make_conversation(owner)) for owner in (ada, ada, ben, ada, ada)))
@@ -54,7 +54,7 @@ def test_turns_of_a_batch_are_counted_exactly(settings: Settings) -> None:
     assert used(ada).turns == 3
 
 
-def test_refused_and_repeated_starts_are_not_counted(settings: Settings) -> None:
+def test_refused_and_repeated_starts_are_not_counted_for_the_quota(settings: Settings) -> None:
     limits(settings, turns_per_day=2)
     ada = make_user()
     conversation = make_conversation(ada)
@@ -79,7 +79,7 @@ def test_repeated_client_id_returns_its_turn_even_if_the_quota_is_used_up(settin
     assert first.turn.pk == again.turn.pk
 
 
-def test_tokens_are_counted_at_the_end_and_prevent_the_next_turn(settings: Settings) -> None:
+def test_tokens_are_counted_when_a_turn_ends_and_too_many_prevent_the_next_turn(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     for tokens in (999, 5):
@@ -92,7 +92,7 @@ def test_tokens_are_counted_at_the_end_and_prevent_the_next_turn(settings: Setti
     assert used(conversation.owner).turns == 2
 
 
-def test_estimated_tokens_count_and_the_refusal_mentions_them(settings: Settings) -> None:
+def test_estimated_tokens_count_for_the_quota_and_the_refusal_says_how_many_are_estimated(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     turn = create_turn(make_question(conversation), lease_owner="test").turn
@@ -108,7 +108,7 @@ def test_estimated_tokens_count_and_the_refusal_mentions_them(settings: Settings
     assert (usage.used, usage.estimated) == (1_100, 700)
 
 
-def test_own_code_is_refused_if_the_kernel_time_is_used_up(settings: Settings) -> None:
+def test_code_that_a_person_runs_is_refused_if_their_kernel_time_is_used_up(settings: Settings) -> None:
     limits(settings, kernel_seconds_per_day=10)
     conversation = make_conversation()
     count_usage(conversation.owner_id, Resource.KERNEL_TIME, 10_000)
@@ -117,7 +117,7 @@ def test_own_code_is_refused_if_the_kernel_time_is_used_up(settings: Settings) -
     create_turn(make_question(conversation), lease_owner="test")
 
 
-def test_counting_takes_one_statement() -> None:
+def test_starts_in_a_batch_are_counted_with_one_statement() -> None:
     conversations = [make_conversation() for _ in range(3)]
     with CaptureQueriesContext(connection) as queries:
         start(*map(make_question, conversations))
@@ -125,7 +125,7 @@ def test_counting_takes_one_statement() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_live_turns_are_limited_across_database_connections(settings: Settings) -> None:
+def test_simultaneous_starts_cannot_exceed_the_limit_of_live_turns(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada = make_user()
     conversations = [make_conversation(ada) for _ in range(6)]

@@ -30,7 +30,7 @@ def limit(user: User, resource: Resource = Resource.TURNS) -> int | None:
     return read
 
 
-def test_one_statement_counts_and_reads_for_several_people() -> None:
+def test_usage_of_several_people_is_counted_and_returned_together() -> None:
     ada, ben = make_user(), make_user()
     reads = [Resource.TURNS, Resource.TOKENS]
     add_usage({ada.pk: {Resource.TOKENS: 7}}, day=DAY, reads=())
@@ -48,7 +48,7 @@ def test_one_statement_counts_and_reads_for_several_people() -> None:
     assert add_usage({}, day=DAY, reads=reads) == {}
 
 
-def test_limits_of_a_person_precede_those_of_groups_and_of_the_settings(settings: Settings) -> None:
+def test_limits_of_a_person_override_those_of_groups_which_override_the_settings(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 100, "upload_mb_per_day": 3}
     user = make_user()
     small, large, free, other = (Group.objects.create(name=name) for name in "abcd")
@@ -72,7 +72,7 @@ def test_limits_of_a_person_precede_those_of_groups_and_of_the_settings(settings
     assert limit(make_user()) == 100
 
 
-def test_quota_row_belongs_to_either_a_person_or_a_group() -> None:
+def test_quota_row_must_have_either_a_person_or_a_group() -> None:
     for columns in ({}, {"user": make_user(), "group": Group.objects.create(name="both")}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Quota.objects.create(**columns)
@@ -83,7 +83,7 @@ def test_quotas_limit_superusers_too(settings: Settings) -> None:
     assert limit(make_user(is_staff=True, is_superuser=True)) == 1
 
 
-def test_storage_is_the_sum_of_all_files() -> None:
+def test_storage_use_is_the_sum_of_all_files_of_the_user() -> None:
     user = make_user()
     make_attachment(user, data=b"x" * 5)
     make_attachment(user, data=b"x" * 7, is_graph=True)
@@ -91,7 +91,7 @@ def test_storage_is_the_sum_of_all_files() -> None:
     assert read_usage(user.pk, Resource, day=DAY)[Resource.STORAGE].used == 12
 
 
-def test_refused_amount_is_not_counted_and_the_rest_can_be_used(settings: Settings) -> None:
+def test_refused_amount_is_not_counted_and_a_smaller_amount_is_still_allowed(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "turns_per_day": 5, "conversations_per_day": 100}
     user = make_user()
     spend_quota(user.pk, {Resource.TURNS: 3})
@@ -105,7 +105,7 @@ def test_refused_amount_is_not_counted_and_the_rest_can_be_used(settings: Settin
     check_quota(user.pk, Resource.TURNS)
 
 
-def test_resource_with_amount_0_is_not_checked(settings: Settings) -> None:
+def test_exhausted_resource_does_not_prevent_an_action_that_uses_none_of_it(settings: Settings) -> None:
     settings.QUOTAS = {**settings.QUOTAS, "import_mb_per_day": 1}
     user = make_user()
     count_usage(user.pk, Resource.IMPORTS, 2 * 1024**2)
