@@ -10,7 +10,7 @@ import pytest
 from chat.emulator.attached_files import AttachedFile
 from chat.emulator.demo.language import Plan
 from chat.emulator.demo.table_files import read_table, take_pasted_table
-from tests.chat.emulator.demo.newcomer_prompts import NO_FILES, PEOPLE, SALES, TREES
+from tests.chat.emulator.demo.newcomer_prompts import PEOPLE, SALES, TREES
 from tests.chat.emulator.demo.run_programs import run_programs
 from tests.chat.emulator.demo.test_plan import comment_of, offered, plan, program_of
 
@@ -154,4 +154,3 @@ def test_text_cell_far_down_in_a_number_column_raises_an_error_instead_of_being_
     files = {"long.csv": b"name,value\n" + b"x,1\n" * 2_000 + b"y,much\n"}
     [result] = run_programs([(files, program_of("sum of value", files=files))], tmp_path)
     assert "much" in result.error
-    assert NO_FILES == {}
