@@ -184,10 +184,6 @@ class SourceTables:
         }
         return frozenset(table.statistic(label) for table, label in labels) - {""}
 
-    def is_read(self, source: SourceText) -> bool:
-        """Return whether the tables of a source were read. Long sources are not read."""
-        return id(source) in self._rows
-
     def is_row_number(self, hit: Hit) -> bool:
         """Return whether a number only counts the rows of a table, or is the argument of `quantile()`."""
         starts, rows = self._rows.get(id(hit.source), ([], []))
