@@ -167,7 +167,7 @@ async def _check_list(provider: Provider) -> tuple[list[str], CheckResult]:
 
 
 async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
-    """Ask the model. Functions and images are tried at the same time, after the server has loaded the model."""
+    """Run the checks that ask the model. Functions and images are last, at the same time: the model is loaded then."""
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
     # Query on another thread: the thread that waits for this test must not lose its database connection.

@@ -60,7 +60,7 @@ def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: boo
     its server would get the conversation.
     """
     if not model.name.isprintable():
-        # The row was stored before names were validated.
+        # This name cannot be used. The row was stored by an earlier version, which did not validate names.
         return False
     if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
         return True

@@ -34,7 +34,7 @@ MODEL_PATH = re.compile(r"(?:/publishers/[^/]+)?/models/[^/]+$")
 
 CONFIG = types.GenerateContentConfig(
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-    # The SDK would hide finish reasons, send requests of its own, and add up usage over them.
+    # To continue an answer, the SDK would hide finish reasons, send further requests, and add up their usage.
     automatic_continuation=False,
 )
 

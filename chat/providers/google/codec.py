@@ -50,7 +50,7 @@ FINISHES: Mapping[str, Finish] = {
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""
 
 REASON_LIMIT_CHARS = 200
-"""Maximum length of the word for the end of an answer; a longer one is cut."""
+"""Maximum length of a finish reason; a longer one is cut."""
 
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", CONTINUATION_TOKEN)
 
@@ -65,7 +65,7 @@ TOKEN_COUNTS = (
 """Names of token counts, in the order of the fields of `Usage`."""
 
 PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
-"""Most candidates of a stream have no other keys."""
+"""Keys of most candidates of a stream. A candidate without other keys has no metadata."""
 
 BUILT_IN_TOOLS = {CODE_EXECUTION: "codeExecution", WEB_SEARCH: "googleSearch", URL_CONTEXT: "urlContext"}
 TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQUIRED: "ANY"}

@@ -168,7 +168,7 @@ def _error_of_the_api(
 
 
 def _for_access(error_type: type[ProviderError], access: Access) -> type[ProviderError]:
-    """Return the type that names what the operator must check: on Vertex AI, there may be no key."""
+    """Return the type of error that names what the operator must check: the key or, on Vertex AI, the credentials."""
     return CredentialsRefused if error_type is Unauthorised and access.uses_credentials else error_type
 
 
@@ -188,7 +188,7 @@ def _type_of_local_error(error: Exception, http_status: int | None) -> type[Prov
 
 
 def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
-    """Return the type if it depends on the message; `None` if the status determines it."""
+    """Return the type of error if the message determines it; `None` if the status does."""
     message = message[:MESSAGE_LIMIT_CHARS]
     if code == 400 and SIGNATURE_MESSAGE.search(message):
         return SignatureRefused

@@ -62,7 +62,7 @@ FINISHES: Mapping[str, Finish] = {
     "content_filter": Finish.BLOCKED,
 }
 EMPTY = "Perhaps the conversation is longer than its server can read"
-"""Some servers answer nothing in this case, and report no error."""
+"""A guess for an empty answer: if a conversation is too long, some servers send no text and report no error."""
 CALLS_LIMIT = 64
 """Maximum number of function calls of one response."""
 DETAILS_LIMIT = 1_000
@@ -195,7 +195,7 @@ class Accumulator:
         yield PartReceived(part)
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
-        """Yield a report, unless it is repeated: some servers send the same in each chunk."""
+        """Yield an event about the response, such as its usage. Some servers repeat it in each chunk; yield it once."""
         key = report.name if isinstance(report, MetadataReported | SourcesReported) else type(report).__name__
         if self._reports.get(key) != report:
             self._reports[key] = report
@@ -280,7 +280,7 @@ class Accumulator:
         self._count_kept(kept.append(detail))
 
     def _count_kept(self, chars: int) -> None:
-        """Add to the characters that are kept until the end of the response. Raises ValueError above the limit."""
+        """Add to the number of characters that are kept. Raises ValueError if it is above KEPT_LIMIT_CHARS."""
         self._kept_chars += chars
         if self._kept_chars > KEPT_LIMIT_CHARS:
             raise ValueError("the function calls and the reasoning of the response hold too much")

@@ -85,7 +85,7 @@ class ResponseReader:
             yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
-        """Yield an iterator for each network read. It parses only as much as each of its lists needs."""
+        """Yield, for each network read, an iterator of lists of events. It parses no more than the next list needs."""
         if not response.is_stream:
             # The server does not stream, or reports an error with status 200.
             yield chain(

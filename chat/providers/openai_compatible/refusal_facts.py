@@ -99,7 +99,7 @@ def facts_after_refusal(
     named = next((name for name in REFUSABLE if name in body and _is_refused(name, parameter, message)), "")
     other = OTHER_LIMIT_FIELD.get(named)
     if not named or other in facts.refuses:
-        # Without either of the two fields, an answer could become longer than the operator allows.
+        # If the server refuses both fields for the token limit, an answer could be longer than the operator allows.
         return None
     return replace(facts, refuses=facts.refuses | {named})
 

@@ -85,7 +85,7 @@ class _State(Enum):
 
 
 _BLANK = {_State.START: _State.UNSURE, _State.CLOSED: _State.SETTLED}
-"""State before the first text -> state after it."""
+"""State in which only white space has been read -> state after the first text that is not white space."""
 
 
 class TextMarks:
@@ -117,7 +117,7 @@ class TextMarks:
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Treat tags in later text as text: reasoning comes in a separate field, perhaps without its closing tag."""
+        """Treat tags after other text as text: reasoning comes in a separate field, its closing tag perhaps here."""
         if self._state is not _State.TAGGED:
             self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 

@@ -99,9 +99,9 @@ class JupyterClient:
         return _state_of(model) if model is not None else ""
 
     async def find_loss(self, kernel_id: str, address: Address) -> str:
-        """Return why a kernel has ended; empty if it runs at this address.
+        """Return why a kernel has ended; empty if it runs. Raises KernelsUnavailable if the server does not respond.
 
-        Raises KernelsUnavailable if the place does not respond.
+        `address`: the server that has the kernel.
 
         If the server has restarted the kernel under its old id, only `connect` notices.
         """

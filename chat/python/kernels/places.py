@@ -173,7 +173,7 @@ class LocalService:
     def _unreachable(self, error: Exception) -> KernelsUnavailable:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
-        # If its folder does not exist either, the setting may be wrong, or the service may be on another machine.
+        # Without its folder, the service may still run: the setting may be wrong, or it may be on another machine.
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"

@@ -37,7 +37,7 @@ class EarlierBlocks:
     """Blocks that run one after the other, and their verdicts so far."""
 
     def __init__(self, conversation_id: uuid.UUID, blocks: Sequence[CodeBlock], language: str) -> None:
-        """Take the blocks in order. `language`: language of the owner's pages, which show the verdicts."""
+        """Prepare to compare these blocks. `language`: language of the owner's pages, which show the verdicts."""
         self.codes = [block.code for block in blocks]
         self.verdicts: list[BlockVerdict] = []
         """Verdicts of the blocks that have run, without blocks whose earlier result is unknown."""

@@ -101,7 +101,7 @@ class LiveRerun:
             async with aclosing(run.parts()) as lists:
                 async for parts in lists:
                     for part in parts:
-                        # All outputs, because earlier ones have changed.
+                        # Earlier outputs have changed, so this part holds all of them.
                         if isinstance(part, OutputsRedrawn):
                             self._output = sanitize_text(shown_text(part.parts))[-SHOWN_CHARS:]
                         else:

@@ -74,7 +74,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The session may not wait: so many of its owner's sessions wait that asking for all of them delays others."""
+    """The session may not wait, because too many sessions of its owner wait. Their queries would delay other people."""
 
     sentence: str
 

@@ -239,7 +239,7 @@ def _shown(part: Text | Thought) -> Iterator[StreamEvent]:
 
 
 def _joined(before: JSON, value: JSON) -> JSON:
-    """Return the result with its next piece."""
+    """Return the result of a step with its next piece appended. A piece of another type replaces it."""
     if isinstance(before, str) and isinstance(value, str):
         return before + value
     return [*before, *value] if isinstance(before, list) and isinstance(value, list) else value

@@ -119,7 +119,7 @@ class StepWriter(RequestWriter):
                 text = f"[The code {ending}. Its output:]\n{fenced(part.output or '', '')}"
                 self._add(USER_INPUT, _text(text))
             case FunctionCall() | FunctionResponse():
-                # `_write_response` writes both when it writes the user's content.
+                # `_write_response` writes the call and its response, when it writes the user's content.
                 pass
             case Thought() | ToolCall() | ToolResponse() | Display() | Unsupported():
                 pass
@@ -176,7 +176,7 @@ def file_content(part: Part) -> list[JSONObject]:
 
 
 def _without_gaps(step: JSONObject) -> JSONObject:
-    """Return a step without the gaps of images that are not sent."""
+    """Return a step whose result has no `None`. A `None` is left for each image that is not sent."""
     result = step.get("result")
     if not isinstance(result, list) or None not in result:
         return step

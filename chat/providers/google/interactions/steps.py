@@ -61,7 +61,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
             name, data = as_text(step.get("name")), _data(step, "arguments")
             yield FunctionCall(name, arguments if is_whole else None, call_id, provider_data=data)
         case "user_input":
-            # The API repeats the question.
+            # The API repeats the user's question in its response.
             pass
         case _ if kind.endswith(CALL):
             yield ToolCall(_tool_name(step, kind, CALL), arguments, call_id, provider_data=_data(step, "arguments"))

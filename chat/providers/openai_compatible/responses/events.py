@@ -166,9 +166,10 @@ class ResponseEvents:
         yield TextDelta(text, is_reasoning=True)
 
     def _end_text(self, following: _Item | None = None, *, is_followed: bool = False) -> Iterator[Delta]:
-        """Mark the end of the last message if a later request needs it to send messages apart, with phase and in order.
+        """Yield a part that marks the end of the last message, if later requests need it.
 
-        `following`: the next item, which may have a lower number. `is_followed`: whether another message begins.
+        They need it to send the message apart from the next one, with its `phase`, or in order: `following` is the next
+        item, which may have a lower number. `is_followed`: whether another message begins.
         """
         item, self._last = self._last, None
         if item is None or not item.shown.keys() & set(TEXT_TYPES.values()):

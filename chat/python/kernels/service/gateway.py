@@ -108,7 +108,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
     config = Config()
     config.SandboxMappingKernelManager.cull_idle_timeout = options.idle_limit_s
     config.SandboxMappingKernelManager.cull_interval = min(60, max(1, options.idle_limit_s // 5))
-    # Also end busy kernels: a killed client may have left code running. A kernel with a client is never ended.
+    # Also cull busy kernels: a killed client may have left code running. Jupyter culls no kernel that has a client.
     config.SandboxMappingKernelManager.cull_busy = True
     # Do not buffer output for kernels without a client, because it could fill the memory.
     config.SandboxMappingKernelManager.buffer_offline_messages = False
