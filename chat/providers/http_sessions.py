@@ -52,7 +52,7 @@ async def read_piece(body: aiohttp.StreamReader, limit_s: float) -> bytes:
     Raises Stalled after `limit_s` seconds. Raises an error of aiohttp only after all bytes before it were returned.
     """
     if body.exception() is not None and (rest := body._read_nowait(-1)):
-        # aiohttp would drop these bytes.
+        # After an error, aiohttp would drop the bytes that arrived before it.
         return rest
     return await read_within(limit_s, body.readany())
 
@@ -93,7 +93,7 @@ class _Protocol(ResponseHandler):
         if self._received_bytes > FRAMING_LIMIT_BYTES + FRAMING_LIMIT_RATIO * body_bytes:
             self._refuse("The server sent hardly anything but framing.")
         elif failure is not None and body is not None and body.exception() is None and not body.is_eof():
-            # The rest of the body is not valid HTTP. aiohttp does not report this to the reader of the body.
+            # The rest of the body is not valid HTTP. Tell the reader of the body, because aiohttp does not.
             body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
 
     def _split_after_head(self, data: bytes) -> list[bytes]:

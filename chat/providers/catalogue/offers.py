@@ -1,4 +1,4 @@
-"""Which presets and models users can choose, under which names, and which one is the default.
+"""Finds the presets and models that users can choose, their names, and the default.
 
 A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's, unless
 the demo model replaces it. The endpoint of the settings takes precedence over other endpoints.
@@ -34,7 +34,7 @@ class Offers:
         """The base URLs of the endpoints that can be used, by name."""
 
         def is_offered(model: LanguageModel) -> bool:
-            # The demo model has a choice of its own.
+            # Leave out models that the demo model replaces. The picker adds the demo model itself.
             return may_answer(model, usable) and not is_demo(model.provider, model.endpoint)
 
         enabled = [preset for preset in presets if preset.is_enabled and is_offered(preset.language_model)]

@@ -119,7 +119,7 @@ class Clients:
         token = _exchange.set(exchange)
         try:
             chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
-            # The SDK sends the request only when it is asked for the first chunk.
+            # Ask for the first chunk, because only then the SDK sends the request.
             return chunks, await anext(chunks, None)
         finally:
             _exchange.reset(token)

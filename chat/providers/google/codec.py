@@ -102,7 +102,7 @@ def _contents_to_wire(contents: Iterable[Content]) -> Iterator[WireObject]:
     """Yield the contents. A content without a part to send is left out."""
     call_ids: dict[str, str] = {}
     for content in contents:
-        # Ids are unique in one answer only. A response belongs to the last call of its id.
+        # Another answer may have used the same id. A response belongs to the last call with its id.
         call_ids |= {
             part.call_id: own_call_id(part) if content.is_own else ""
             for part in content.parts
@@ -197,7 +197,7 @@ class ChunkDecoder:
             str(chunk.get("modelVersion") or self._identity.model_version),
         )
         if identity != self._identity:
-            # Every chunk repeats the identity.
+            # Every chunk repeats the identity, so it is yielded only if it is new.
             self._identity = identity
             yield identity
         feedback = chunk.get("promptFeedback")

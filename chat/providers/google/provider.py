@@ -103,7 +103,7 @@ class GeminiProvider:
             reported = exchange.error(error)
             if not is_finished:
                 raise reported from None
-            # The answer is complete, whatever follows it.
+            # The answer was already complete, so this error is only logged.
             logger.info("a response of %s failed after its end: %s", request.model, reported)
         finally:
             exchange.close()
@@ -156,7 +156,7 @@ def _decode(decoded: Iterator[StreamEvent]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:
-        # `extend` keeps the events before an error.
+        # If `decoded` raises an error, `extend` has added the events before it.
         events.extend(decoded)
     except FOREIGN_ERRORS as error:
         return events, error

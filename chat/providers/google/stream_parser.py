@@ -41,7 +41,7 @@ class StreamParser:
 
     def _objects(self, events: Iterable[JSONEvent]) -> Iterator[JSONObject]:
         for event in events:
-            # Some gateways end the stream as OpenAI's servers do.
+            # Some gateways end the stream with `[DONE]`, as OpenAI's servers do.
             self._is_done = self._is_done or event.is_done
             if self._is_done:
                 return

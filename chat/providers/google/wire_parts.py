@@ -107,7 +107,7 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
         case "functionCall":
             arguments: JSONObject | None = None
             if "args" not in content:
-                # `None`: the key was absent, and is not sent back either.
+                # `None` says that the key was absent, so that it is not sent back.
                 arguments, content["args"] = {}, None
             elif isinstance(content["args"], dict):
                 arguments = content.pop("args")

@@ -1,4 +1,4 @@
-"""How the requests that servers want differ. Pure.
+"""Describes how requests differ between kinds of servers. Pure.
 
 Source: the servers' documentation, recorded traffic and issue threads. Other differences are learned from a
 server's refusals (`refusal_facts`).

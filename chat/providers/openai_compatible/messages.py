@@ -132,7 +132,7 @@ class MessageWriter(RequestWriter):
         written, self._assistant = self._assistant, _Assistant()
         text = "".join(written.text)
         if not (text.strip() or written.calls):
-            # Between two pictures there may be white space alone, which some servers refuse.
+            # Drop a message of white space, such as that between two pictures: some servers refuse it.
             return
         message: JSONObject = {"role": "assistant", "content": text or None}
         if written.calls:

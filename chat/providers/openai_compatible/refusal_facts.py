@@ -1,4 +1,4 @@
-"""What a refusal says about a server: which optional parameter or role it does not take. Pure.
+"""Learns from a refusal which optional parameter or role a server does not take. Pure.
 
 Source: recorded errors and issue threads of the servers.
 """

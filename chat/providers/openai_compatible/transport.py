@@ -137,7 +137,7 @@ class Clients:
             detail = without_key(error.detail, endpoint.api_key)
             raise error.with_response(response.status if response else None, detail) from None
         finally:
-            # A server stops generating when the connection is closed.
+            # Closing the connection makes the server stop generating.
             if response is not None:
                 response.close()
 
@@ -202,7 +202,7 @@ def _as_provider_errors() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, OSError, ValueError, RuntimeError) as error:
-        # The text of a response's error ends with the address, which may hold the password of a proxy.
+        # The `str` of this error ends with the address, which may hold the password of a proxy. `message` does not.
         text = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
         raise Unreachable(f"{type(error).__name__}: {text[:TEXT_LIMIT_CHARS]}") from None
 

@@ -96,7 +96,7 @@ def fail(sentence: str) -> NoReturn:
 
 def restrict_resources(address_space_bytes: int) -> None:
     """Limit this process and its children, and make them the first victims when the machine is out of memory."""
-    # Kernels inherit the service's soft limit of data, which may be lower than their address space.
+    # Raise the soft limit of data to the hard limit: it is the service's own, and may be too low for a kernel.
     own = {resource.RLIMIT_AS: address_space_bytes, resource.RLIMIT_DATA: resource.getrlimit(resource.RLIMIT_DATA)[1]}
     for limit, value in (LIMITS | own).items():
         resource.setrlimit(limit, (value, value))
@@ -176,7 +176,7 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
         nonlocal cell_chars, chunk_chars
         cell_chars = chunk_chars = 0
 
-    # ipykernel has no hook to limit its streams.
+    # Replace the method, because ipykernel has no hook to limit its streams.
     stream.write = write_chunks
     return reset
 

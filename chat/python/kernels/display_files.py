@@ -32,7 +32,7 @@ _DATA_URI = re.compile(_URI, re.IGNORECASE | re.ASCII)
 _ATTRIBUTE_URI = re.compile(
     rf"\b(?:src|href|poster)\s{{0,9}}=\s{{0,9}}[\"']?\s{{0,9}}(?P<uri>{_URI})", re.IGNORECASE | re.ASCII
 )
-"""A data URI in an attribute that loads a file. Others in HTML, such as those in styles, are decoration."""
+"""Matches a data URI in an attribute that loads a file. Other URIs in HTML, such as in styles, are not extracted."""
 _FIRST_FRAME = 'frames[0] = "'
 
 

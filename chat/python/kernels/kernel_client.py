@@ -98,7 +98,7 @@ class KernelClient:
         try:
             async with asyncio.timeout(limit_s):
                 while not any(probe.reply.done() and probe.idle_status.done() for probe in probes):
-                    # The subscription to outputs may begin late, so that this request's idle status is lost.
+                    # Repeat the request: if the subscription to outputs begins late, the idle status is lost.
                     probes.append(PendingExecution())
                     await self._connection.send("shell", "kernel_info_request", {}, probes[-1])
                     await asyncio.wait({probes[-1].completion}, timeout=_PROBE_INTERVAL_S)

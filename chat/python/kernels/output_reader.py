@@ -213,7 +213,7 @@ class OutputReader:
         return self._shown.write(stream, f"{start}\n[output cut: more than 1 MB]\n")
 
     def _add_error(self, content: Mapping[str, object]) -> list[Output]:
-        # A cell raises at most one exception, so further error messages are forged.
+        # Drop further errors: a cell raises at most one exception, so they are forged.
         if self.has_error:
             return []
         self.has_error = True

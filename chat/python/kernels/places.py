@@ -95,7 +95,7 @@ class RemotePlace:
 
 def probe_server(url: str, token: str) -> None:
     """Ask a Jupyter server for its version; blocks for two seconds at most. Raises KernelsUnavailable."""
-    # A Jupyter Server responds to this without a token, but a Kernel Gateway does not.
+    # A Jupyter Server needs no token for this request, but a Kernel Gateway does.
     headers = {"Authorization": f"token {token}"} if token else {}
     try:
         request = urllib.request.Request(f"{url.rstrip('/')}/api", headers=headers)

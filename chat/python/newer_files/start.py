@@ -37,7 +37,10 @@ _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
 
 
 def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> SessionFile | None:
-    """Return a file of the shown messages or of the project that can hold a table, as code finds it."""
+    """Return the file with this id if newer data may replace it; else `None`.
+
+    It must belong to a shown question or to the project, and be able to hold a table.
+    """
     files = session_files(conversation.pk)
     found = (file for file in files if file.attachment.pk == attachment_id and not file.is_kept)
     return next((file for file in found if can_hold_table(file.attachment)), None)

@@ -142,7 +142,7 @@ class InteractionDecoder:
     def _delta(self, index: object, delta: WireObject) -> Iterator[StreamEvent]:
         number = index if isinstance(index, int) else self._last
         if number not in self._open:
-            # The start of the step was lost.
+            # The event that starts the step is missing, so start the step here.
             kind = as_text(delta.get("type"))
             yield from self._start(number, {"type": STEP_OF_DELTA.get(kind, kind)})
         yield from self._add(self._open[number], delta)

@@ -44,7 +44,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
     arguments = _arguments(step)
     match kind:
         case "thought":
-            # The API refuses a thought that comes back without its signature.
+            # Keep nothing of a thought without a signature, because the API refuses to take it back.
             if as_text(step.get("signature")):
                 yield Thought("", provider_data=_data(step))
         case "model_output":
@@ -90,7 +90,7 @@ def step_of(part: Part, step: JSONObject) -> JSONObject:
         case ToolResponse() if part.result is not None:
             wire["result"] = part.result.get("result")
         case CodeExecutionResult():
-            # The API requires the field even if the code printed nothing.
+            # The API requires the field `result` even if the code printed nothing.
             wire["result"] = _result(part.output or "", step.get("result"))
     signature = part.provider_data.get("thought_signature")
     return {**wire, "signature": signature} if signature else wire

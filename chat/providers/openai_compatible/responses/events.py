@@ -142,7 +142,7 @@ class ResponseEvents:
             is_next = self._last is None and self._message not in (None, item)
             yield from self._end_text(is_followed=True)
             if is_next:
-                # Two messages follow each other with nothing visible between them.
+                # Separate two messages that have only invisible items between them.
                 yield PartDelta(_message_end(item.number, BREAK))
         self._last = self._message = item
         item.shown[kind] = item.shown.get(kind, 0) + len(text)
@@ -235,7 +235,7 @@ class ResponseEvents:
         if error := response.get("error"):
             yield ErrorInStream(error)
         elif status == "failed":
-            # A separate event may follow with the reason.
+            # Report no error yet, because a separate event may follow with the reason.
             self._has_failed = True
         else:
             yield from self._finish_reason(response, status)

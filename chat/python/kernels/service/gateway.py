@@ -69,7 +69,7 @@ class SandboxGateway(KernelGatewayApp):
         # Before each ping, Jupyter compares the age of the last answer with the timeout. A timeout of one interval
         # would close every connection at the first ping.
         self.web_app.settings.update(ws_ping_interval=interval_ms, ws_ping_timeout=3 * interval_ms)
-        # Jupyter logs the end of every kernel as an error. Its logger has the level of the root logger.
+        # Undo that the root logger got Jupyter's level, CRITICAL. Jupyter logs the end of every kernel as an error.
         logging.getLogger().setLevel(logging.WARNING)
         # Tornado warns about each request for a kernel that is gone.
         logging.getLogger("tornado.general").setLevel(logging.ERROR)
