@@ -237,7 +237,6 @@ def _without_unknown_keys(wire: JSONObject) -> JSONObject:
 
 
 def _object(provider_data: Mapping[str, JSON], key: str) -> JSONObject:
-    """Return the JSON object under a key; an empty one if there is none."""
     value = provider_data.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -255,5 +254,4 @@ def _text(value: object) -> str:
 
 
 def _present(**values: str) -> JSONObject:
-    """Return the values that are not empty."""
     return {name: value for name, value in values.items() if value}

@@ -148,7 +148,6 @@ class OutputReader:
             self._clear()
 
     def _clear(self) -> None:
-        """Clear what the cell shows."""
         self._clears_next = False
         self._shown.clear()
         self._images.clear()

@@ -120,7 +120,6 @@ def _data(step: WireObject, *held: str, **changed: JSON) -> JSONObject:
 
 
 def _arguments(step: WireObject) -> dict[str, JSON] | None:
-    """Return the arguments of a call; `None` if they are no JSON object."""
     arguments = step.get("arguments")
     if isinstance(arguments, str):
         try:

@@ -112,7 +112,6 @@ class ResponseEvents:
                 yield from self._reasoning(item, kind, as_text(event.get("delta")), paragraph)
 
     def _item(self, event: WireObject, wire: WireObject) -> _Item:
-        """Return the item to which an event belongs."""
         number = event.get("output_index")
         if not isinstance(number, int):
             number = self._number_by_ids(event, wire)
