@@ -48,9 +48,9 @@ class StepWriter(RequestWriter):
         self._is_open = False
         """Whether more content may be added to the last step."""
         self._calls: dict[str, FunctionCall] = {}
-        """`call_id` -> last call with it, to which a response belongs. Ids are unique in one answer only."""
+        """`call_id` -> last call with it, to which a response belongs. Calls of several answers may have one id."""
         self._results: list[JSON] = []
-        """The contents of the last result of code. It has gaps for its images, which are the next parts."""
+        """The contents of the last result of code. `None` stands for each of its images, which are the next parts."""
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the steps. The system instruction is not among them."""
