@@ -29,7 +29,7 @@ class JSONEvent:
     data: JSON
     """The JSON value of the event; `None` for `[DONE]`."""
     is_done: bool = False
-    """Whether it is `[DONE]`, which says that the stream is complete."""
+    """Whether the event is `[DONE]`, which says that the stream is complete."""
 
 
 class EventParser:

@@ -61,7 +61,7 @@ class CheckResult:
 
     name: str
     ok: bool | None
-    """`None`: not known."""
+    """`None`: it is not known whether this works."""
     sentence: str
 
     @property

@@ -57,7 +57,7 @@ class CallDelta:
     id: str = ""
     name: str = ""
     arguments: str = ""
-    """JSON, or a piece of it."""
+    """The arguments as JSON, or a piece of them."""
     fields: Mapping[str, JSON] | None = None
     """Fields of the call that are not in the protocol, such as a signature."""
 

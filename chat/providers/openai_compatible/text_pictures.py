@@ -80,9 +80,9 @@ class EmbeddedFile:
     source: str = ""
     """The text as written, which stays if the file is no picture. Empty if it must not stay."""
     is_from_code: bool = False
-    """Whether it was in code, where words have replaced it."""
+    """Whether the file was in code, where words have replaced it."""
     follows_block: bool = False
-    """Whether it was within a block, where its description has replaced it."""
+    """Whether the file was within a block, where its description has replaced it."""
 
 
 Piece: TypeAlias = str | EmbeddedFile
@@ -99,12 +99,12 @@ class _OpenFile:
     label: str
     is_html: bool
     emphasis: str
-    """The signs directly before it, which are dropped if the same signs follow it directly."""
+    """The signs of emphasis directly before the file. They are dropped if the same signs follow it directly."""
     is_in_code: bool
     is_within: bool
-    """Whether it is in a block that a picture would cut in two."""
+    """Whether the file is in a block that a picture would cut in two."""
     is_kept: bool
-    """Whether its base64 is kept."""
+    """Whether the base64 of the file is kept."""
     pieces: list[str] = field(default_factory=list)
     chars: int = 0
     line_chars: int = 0

@@ -58,7 +58,7 @@ class Response:
     """A response whose body has not been read yet."""
 
     is_stream: bool
-    """Whether it is a stream of events. Otherwise, the body is one JSON value."""
+    """Whether the body is a stream of events. Otherwise, it is one JSON value."""
     body: AsyncGenerator[bytes, None]
 
 

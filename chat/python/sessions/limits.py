@@ -67,7 +67,7 @@ class EvictKernel:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """No kernel is free. The caller must ask again within `QUEUE_LEASE_S`."""
+    """The session gets no kernel now, for example because none is free. Ask again within `QUEUE_LEASE_S`."""
 
     sentence: str
 

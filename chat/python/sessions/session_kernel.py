@@ -56,7 +56,7 @@ class LeasedKernel:
     """The row as it was before the lease was taken."""
     kernel: KernelClient
     renewal: ExitStack
-    """Renews the lease until it is closed."""
+    """Renews the lease until this stack is closed."""
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns that are stored when the lease is released."""
     loss: str = ""

@@ -60,9 +60,9 @@ class _Step:
     """A step that is being received."""
 
     wire: JSONObject
-    """The fields received so far, without texts and files."""
+    """The fields of the step received so far, without texts and files."""
     pieces: list[str] = field(default_factory=list)
-    """The pieces of its arguments, which are JSON."""
+    """The pieces of the step's arguments, which are JSON."""
     annotations: list[JSON] = field(default_factory=list)
 
 

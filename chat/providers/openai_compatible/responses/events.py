@@ -52,7 +52,7 @@ class _Item:
     shown: dict[str, int] = field(default_factory=dict)
     """Type of the delta -> number of characters that were shown."""
     paragraph: object = None
-    """The index of the summary or the content to which the last delta of its reasoning belongs."""
+    """The index of the summary or the content to which the last delta of the item's reasoning belongs."""
 
 
 class ResponseEvents:

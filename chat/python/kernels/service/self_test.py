@@ -50,7 +50,7 @@ async def run(directory: Path) -> None:
 def _wait(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """Return the output and the standard error of the process once it has exited.
 
-    Its standard input stays open until then, because the sandbox ends when it is closed. Both outputs fit into a pipe.
+    Its standard input stays open until then: `bootstrap` does not run with a closed one. Both outputs fit into a pipe.
     """
     with process:
         try:
