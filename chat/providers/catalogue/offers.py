@@ -34,7 +34,7 @@ class Offers:
         """The base URLs of the endpoints that can be used, by name."""
 
         def is_offered(model: LanguageModel) -> bool:
-            # Leave out models that the demo model replaces. The picker adds the demo model itself.
+            # Leave out models that the demo model replaces. The demo model itself is added later, as one choice.
             return may_answer(model, usable) and not is_demo(model.provider, model.endpoint)
 
         enabled = [preset for preset in presets if preset.is_enabled and is_offered(preset.language_model)]

@@ -74,7 +74,7 @@ def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, fro
 def store_verdict(message_id: uuid.UUID, index: int, comparison: Comparison) -> bool:
     """Store the verdict of a block that ran before another one. Pages are updated at the end of that one.
 
-    Return False for a deleted message, and for a block that is being run again by itself.
+    Return False for a deleted message, and for a block that another request runs again now.
     """
     with _locked(message_id) as message:
         if message is None or is_running(_state(message, index)):

@@ -77,7 +77,7 @@ class InteractionDecoder:
         self._last = 0
         """The index of the newest step."""
         self._follows_output = False
-        """Whether the newest part is text of a `model_output` that has ended. Text of a second one would join it."""
+        """Whether the last parts are of an ended `model_output` without a mark of its end. A second would join it."""
         self._citations: list[JSON] = []
         self._step_error: WireObject = {}
         self._failure: WireObject | None = None

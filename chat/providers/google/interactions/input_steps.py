@@ -119,7 +119,7 @@ class StepWriter(RequestWriter):
                 text = f"[The code {ending}. Its output:]\n{fenced(part.output or '', '')}"
                 self._add(USER_INPUT, _text(text))
             case FunctionCall() | FunctionResponse():
-                # `_write_response` writes the call and its response, when it writes the user's content.
+                # These are calls of other models. `_write_response` writes each call together with its response.
                 pass
             case Thought() | ToolCall() | ToolResponse() | Display() | Unsupported():
                 pass

@@ -44,7 +44,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
     arguments = _arguments(step)
     match kind:
         case "thought":
-            # Keep nothing of a thought without a signature, because the API refuses to take it back.
+            # Keep no step of a thought without a signature, because the API refuses to take it back.
             if as_text(step.get("signature")):
                 yield Thought("", provider_data=_data(step))
         case "model_output":
