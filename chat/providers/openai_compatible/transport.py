@@ -202,7 +202,7 @@ def _as_provider_errors() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, OSError, ValueError, RuntimeError) as error:
-        # The `str` of this error ends with the address, which may hold the password of a proxy. `message` does not.
+        # `str` of a ClientResponseError ends with the address, which may hold a proxy's password. `message` does not.
         text = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
         raise Unreachable(f"{type(error).__name__}: {text[:TEXT_LIMIT_CHARS]}") from None
 

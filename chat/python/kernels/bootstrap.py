@@ -151,8 +151,8 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
 
     Returns a function that resets the counts, to be called when a cell starts.
     """
-    # Keep the stream's original flush, which sends at once. `limit_flushes` later replaces `stream.flush` by one that
-    # waits; with it, many chunks would gather in one message, which is too long for the connection.
+    # Keep the stream's original flush, which always sends. `limit_flushes` later replaces `stream.flush` by one that
+    # skips most calls; with it, many chunks would gather in one message, which is too long for the connection.
     write, flush = stream.write, stream.flush
     cell_chars = chunk_chars = 0
 
