@@ -38,7 +38,7 @@ class Search(StrEnum):
     ON = "on"
     OFF = "off"
     NONE = "none"
-    """Answers cannot search, because the model has no web search."""
+    """The model can neither search the web nor read web pages, or this is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Pictures:
             yield from self.parts_of_file(EmbeddedFile("image/png", url, len(url)))
 
     def parts_of_file(self, file: EmbeddedFile) -> Iterator[Part]:
-        """Yield the file's part: a picture or words. Yield none if it is no picture and the code has words for it."""
+        """Yield a picture, or words for any other file; no words for a file from code, which has them already."""
         data = decode(file.payload) if file.chars <= PAYLOAD_LIMIT_CHARS else b""
         try:
             mime_type = inspect_image(data).mime_type
