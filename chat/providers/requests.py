@@ -33,7 +33,7 @@ Tool: TypeAlias = BuiltInTool | FunctionTool
 
 
 class ToolChoice(StrEnum):
-    """Whether the model must call a function."""
+    """Whether the model may, must not or must call a function."""
 
     AUTO = "auto"
     NONE = "none"

@@ -20,7 +20,7 @@ def usage_reports(wire: WireObject) -> Iterator[UsageReported]:
 def _usage(wire: WireObject) -> Usage:
     """Return the counts, under their names in chat completions or in responses.
 
-    `completion_tokens` of most servers, but not of all, include those of the reasoning.
+    `completion_tokens` of most servers, but not of all, include those of the reasoning, which are then subtracted.
     """
     prompt = _first_count(wire.get("prompt_tokens"), wire.get("input_tokens"))
     completion = _first_count(wire.get("completion_tokens"), wire.get("output_tokens"))
