@@ -83,7 +83,7 @@ class _Protocol(ResponseHandler):
         """Number of bytes received since the head of the last response."""
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. End a connection with hardly any content, and fail a body that is no valid HTTP."""
+        """Parse received bytes. Close a connection with hardly any content. Report invalid HTTP to a body's reader."""
         self._received_bytes += len(data)
         for piece in self._split_after_head(data):
             if self._exception is None:
@@ -115,7 +115,7 @@ class _Protocol(ResponseHandler):
             self._refuse("The server sent responses without a request.")
 
     def _refuse(self, reason: str) -> None:
-        """Close the connection, and raise the reason in its reader."""
+        """Close the connection, and raise an error with this reason in the reader of its body."""
         body = self._payload
         self.abort()
         self.set_exception(aiohttp.ClientConnectionError(reason))

@@ -145,7 +145,7 @@ def _search_help(label: str, can_search: bool, can_read_pages: bool, price: Deci
 
 
 def _describe(row: Row, model: LanguageModel, address: str) -> str:
-    """Return when the model ends, whether it is missing, when to choose it, and its next prices, in sentences."""
+    """Return sentences about a choice: when its model ends, whether it is missing, its description, its next prices."""
     missing = MISSING_NOTICE if model.missing_since else ""
     sentences = _describe_end(end_of(model, address)), missing, row.description, _next_prices(model)
     return " ".join(filter(None, sentences))

@@ -42,7 +42,7 @@ KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE, PROTOCOLS = (
     "Image",
     "Protocols",
 )
-"""The names of the results."""
+"""The names of the checks."""
 OF_MODEL = (ANSWER, PROTOCOLS, USAGE, FUNCTION, IMAGE)
 
 ANSWER_PROMPT = "Answer with the one word: hello"
@@ -155,7 +155,7 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
 
 
 async def _check_list(provider: Provider) -> tuple[list[str], CheckResult]:
-    """Return the ids of the models, and whether the server lists any."""
+    """Return the ids of the models, and the result of the check that the server lists any."""
     try:
         async with asyncio.timeout(STEP_LIMIT_S):
             names = [model.name for model in await provider.list_models()]

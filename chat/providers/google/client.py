@@ -27,10 +27,10 @@ from chat.providers.http_sessions import open_session, tls_context
 from chat.providers.provider_errors import NotConfigured, ProviderError
 
 PLACEHOLDER = types.Content(role="user")
-"""The contents that the SDK gets. The middleware replaces the body that it makes of them."""
+"""The contents that the SDK gets. The middleware replaces the body that the SDK makes of them."""
 
 MODEL_PATH = re.compile(r"(?:/publishers/[^/]+)?/models/[^/]+$")
-"""The end of the path of `streamGenerateContent`."""
+"""Matches the end of the path of a request to `streamGenerateContent`, which names the model."""
 
 CONFIG = types.GenerateContentConfig(
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -40,7 +40,7 @@ CONFIG = types.GenerateContentConfig(
 
 
 class ResponseTaken(Exception):
-    """The middleware took a streamed response from the SDK; it is in the exchange."""
+    """The middleware took a streamed response from the SDK. `Exchange.responses` has the response."""
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ def interactions_url(url: URL) -> URL:
 async def _exchange_middleware(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Send the exchange's body to its address, and note the response.
+    """Send the request with the body of the exchange, and add the response to the exchange.
 
     Raises ResponseTaken for a response that the SDK must not read.
     """

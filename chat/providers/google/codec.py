@@ -136,7 +136,7 @@ def _tools_to_wire(request: GenerateRequest) -> JSONObject:
     declarations: list[JSON] = [_declaration(function) for function in request.functions]
     config: JSONObject = {}
     if not built_in or request.tool_choice is not ToolChoice.AUTO:
-        # Beside built-in tools, the API has a default mode of its own and documents that it does not take AUTO.
+        # Beside built-in tools, AUTO is left out: the API does not take it, and has a default mode of its own.
         config["functionCallingConfig"] = {"mode": TOOL_CHOICES[request.tool_choice]}
     if built_in:
         # Without it the API answers 400 to functions beside its own tools.

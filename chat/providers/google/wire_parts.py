@@ -111,7 +111,7 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
                 arguments, content["args"] = {}, None
             elif isinstance(content["args"], dict):
                 arguments = content.pop("args")
-            # The id stays in `content` too: the answer may give the call another one, to make it unique.
+            # Keep the id in `content` too: Plotline may give the call another id, to make it unique in the answer.
             part = FunctionCall(_pop(content, "name"), arguments, _text(content.get("id")))
         case "functionResponse":
             result = content.pop("response") if isinstance(content.get("response"), dict) else {}

@@ -52,7 +52,7 @@ WRONG_VALUE = re.compile(
     r"|supported values|must be",
     re.IGNORECASE,
 )
-"""The server takes the parameter, but not this value. A value of the operator must not be dropped silently."""
+"""Matches messages that refuse only a value. A value that the operator has set must not be dropped silently."""
 NAMED = (
     r"(?:parameter|argument|field|property|extra_forbidden)s?\W{{1,5}}(?:body\W)?{name}\b"
     r"|['\"`]{name}['\"`]|\bbody\.{name}\b|^\W{{0,3}}{name}\b"

@@ -247,7 +247,7 @@ class TextPictures:
         return end + (len(after) if after == file.emphasis and not file.is_in_code else 0)
 
     def _end_file(self, file: _OpenFile, end: str = "", after: str = "") -> Iterator[Piece]:
-        """Yield a file or its replacement. `after`: the text after it, as long as the emphasis before it."""
+        """Yield a file or its replacement. `after`: as many characters after it as the emphasis before it has."""
         self._open = None
         if file.is_in_code:
             yield from self._end_file_in_code(file, end)

@@ -38,7 +38,7 @@ ERROR_LIMIT_BYTES = 64 * 1024
 UNARY_LIMIT_BYTES = 8 * 1024 * 1024
 STREAM, UNARY = "text/event-stream", "application/json"
 LARGE_READ_BYTES, PAUSE_S = 4 * 1024, 0.001
-"""After a read of this size, other tasks get this time: a body may consist of chunks of one byte and never end."""
+"""After a read of LARGE_READ_BYTES, other tasks get PAUSE_S: a body may consist of chunks of one byte and never end."""
 TEXT_LIMIT_CHARS = 500
 """Maximum length of the text of an error, because aiohttp quotes what it could not parse."""
 

@@ -12,7 +12,7 @@ USAGE_LIMIT_CHARS = 10_000
 
 
 def usage_reports(wire: WireObject) -> Iterator[UsageReported]:
-    """Yield the report of a usage object."""
+    """Yield an event with the token counts of a usage object; nothing if it is empty."""
     if wire:
         yield UsageReported(_usage(wire), wire if len(str(wire)) <= USAGE_LIMIT_CHARS else {})
 

@@ -217,7 +217,7 @@ class KernelClient:
         return parse_table_reading(answer)
 
     async def sheet_text(self, name: str, *, limit_s: float) -> str:
-        """Return a workbook's cells as lines; empty if it is none or too large. Raises the errors of `contents`."""
+        """Return the cells of a workbook as lines; empty for other or too large files. Raises errors of `contents`."""
         try:
             answer = await self._run_program("sheet_texts", name, limit_s=limit_s, limit_chars=SHEETS_LIMIT_CHARS)
         except ProgramFailed:

@@ -33,7 +33,7 @@ MORE_DIFFERENCES = "{number} more differences."
 DIFFERENCES_LIMIT = 5
 """Maximum number of differences that an error lists."""
 _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
-"""Choices of a reading that code may repeat, so a difference may break the code."""
+"""Choices of how a table is read that code may contain, too. If they differ, the code may fail."""
 
 
 def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> SessionFile | None:

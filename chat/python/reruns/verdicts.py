@@ -27,7 +27,7 @@ from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUT
 TOLERANCE = 1e-6
 """Maximum difference of numbers with a decimal point or an exponent, relative to the larger one."""
 ABSOLUTE_TOLERANCE = 1e-12
-"""Maximum absolute difference that is always allowed. So all numbers that are much smaller count as equal."""
+"""Maximum absolute difference that is always allowed. So all numbers that are much smaller than this count as equal."""
 HASH_SIDE = 16
 """Number of rows of a difference hash, and of bits in each row."""
 HASH_LIMIT_BITS = 10
