@@ -68,8 +68,8 @@ MESSAGE_LIMIT_CHARS = 10_000
 """Maximum number of characters of a message that are searched."""
 LONGEST_DELAY_S = 86_400.0
 SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
-"""Matches `Corrupted thought signature.`, `Function call is missing a thought_signature in functionCall parts`, `Invalid
-value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`, `Thought signature is not valid`.
+"""Matches `Corrupted thought signature.`, `Function call is missing a thought_signature in functionCall parts`,
+`Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`, `Thought signature is not valid`.
 """
 LENGTH_MESSAGE = re.compile(r"token count.{0,30} exceeds the maximum number of tokens", re.IGNORECASE)
 """Matches `The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`"""

@@ -19,7 +19,7 @@ class Dialect:
     """The requests that one kind of server wants."""
 
     max_tokens_field: str = "max_tokens"
-    """The field of the token limit. OpenAI's reasoning models take only `max_completion_tokens`, others `max_tokens`."""
+    """Field of the token limit. OpenAI's reasoning models take only `max_completion_tokens`, others `max_tokens`."""
     sends_usage_option: bool = True
     """Whether `stream_options` is sent. Some servers report usage without it, and refuse it."""
     reasoning_field: str = ""
