@@ -1,4 +1,4 @@
-"""Parsing server-sent events whose data are JSON, from the bytes of a response. Pure.
+"""Parses server-sent events whose data are JSON, from the bytes of a response. Pure.
 
 Source: html.spec.whatwg.org/multipage/server-sent-events.html. Accepted beyond it, because servers send it: an error as
 the field `error`, a last event without the blank line after it, and events with no blank line between them.

@@ -1,4 +1,4 @@
-"""A test of an endpoint: which things work with its server and one of its models, in sentences for the operator.
+"""Tests an endpoint: what works with its server and one of its models, in sentences for the operator.
 
 Each step has a time limit. A failed step does not end the test. The account of the endpoint pays for the answers.
 """

@@ -1,4 +1,4 @@
-"""Requests to the Gemini API: google-genai addresses and authenticates them, our own aiohttp session sends them.
+"""Sends requests to the Gemini API. google-genai addresses and authenticates them; our own aiohttp session sends them.
 
 The SDK accepts the session as a documented option (`HttpOptions.aiohttp_client`). A middleware of the session puts our
 body into the request, and takes the response before the SDK reads it. The SDK drops fields of a response that it does

@@ -1,4 +1,4 @@
-"""Translating requests and response chunks of `streamGenerateContent`. Pure.
+"""Translates requests and response chunks of `streamGenerateContent`. Pure.
 
 Source: ai.google.dev/api/generate-content. A chunk that does not follow the protocol raises ValueError, TypeError,
 LookupError or AttributeError.

@@ -1,4 +1,4 @@
-"""Errors of google-genai, aiohttp and google-auth as `ProviderError`s. No error of these packages leaves the provider.
+"""Converts errors of google-genai, aiohttp and google-auth to `ProviderError`s, so that none leaves the provider.
 
 The detail of an error never holds the key, even if the other side repeats it.
 """

@@ -1,4 +1,4 @@
-"""Parsing the body of a streamed response: server-sent events as JSON objects. Pure.
+"""Parses the body of a streamed response: server-sent events as JSON objects. Pure.
 
 The stream may contain an error, as an event or as bare JSON over several lines.
 """

@@ -1,4 +1,4 @@
-"""Translating parts from and to Gemini's wire format. Pure.
+"""Translates parts from and to Gemini's wire format. Pure.
 
 Source: ai.google.dev/api/caching#Part. A part that is sent back to its own model equals the part that was
 received: what `chat.vocabulary.parts` has no field for is kept in `provider_data`, under these keys:

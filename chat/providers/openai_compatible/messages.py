@@ -1,4 +1,4 @@
-"""A conversation as the messages of a request. Pure.
+"""Writes a conversation as the messages of a request. Pure.
 
 Servers refuse a request whose messages do not follow these rules, in this and in every later turn: each function call
 is answered by a `tool` message directly after its own message; arguments are a JSON object; an assistant message has

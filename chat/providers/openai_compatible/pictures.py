@@ -1,4 +1,4 @@
-"""Pictures that a model made, as parts of its answer. Pure.
+"""Converts pictures that a model made to parts of its answer. Pure.
 
 A PNG, JPEG, WebP or GIF becomes `InlineData`, as a picture of Gemini's does. The source of an SVG becomes a block of
 code. An address in the web becomes a link, and is never fetched. Everything else is replaced by a sentence with its

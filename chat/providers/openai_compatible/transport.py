@@ -1,4 +1,4 @@
-"""Requests to a server: opens responses, and yields their bytes within limits of time and size.
+"""Sends requests to a server, and yields the bytes of its responses within limits of time and size.
 
 aiohttp sends the requests. The package `openai` is not used. If a response of status 200 is HTML or an
 error, it neither yields nor raises. For each chunk, it takes more time than all of Plotline's work.

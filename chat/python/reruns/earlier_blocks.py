@@ -1,4 +1,4 @@
-"""Blocks of code that run again before the chosen block, if it is run again from the start. Each gets a verdict."""
+"""Gives verdicts to the blocks of code that run again before the chosen block, if it runs again from the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of one interaction as stream events. Pure.
+"""Converts the events of one interaction to stream events. Pure.
 
 `event_type` is the type of an event, and `index` names its step. The last event has no steps, so they are made of the
 events that began them and of their deltas. Text is passed on as it arrives, everything else when its step ends.

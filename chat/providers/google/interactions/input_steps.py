@@ -1,4 +1,4 @@
-"""A conversation as the steps of a request to the Interactions API. Pure.
+"""Writes a conversation as the steps of a request to the Interactions API. Pure.
 
 The steps of an answer of the same model are sent back unchanged. Answers of other models become text, because
 the API refuses calls that it has not signed: the model gets their code as its own text, their results from the user.
