@@ -59,9 +59,7 @@ class Capabilities:
     context_tokens: int | None = None
     """The size of the model's context window that the endpoint reported; `None` if it reported none."""
     known: object = field(default=None, repr=False)
-    """The provider's data from which these fields were made. The request carries it (`GenerateRequest.known`), so that
-    the provider reads it only once.
-    """
+    """The provider's data behind these fields. `GenerateRequest.known` carries it, so that it is read only once."""
 
 
 class Provider(Protocol):

@@ -23,9 +23,7 @@ FRAMING_LIMIT_BYTES = 64 * 1024
 FRAMING_LIMIT_RATIO = 16
 """Maximum number of bytes received for each byte of a body. A chunk of one byte needs six."""
 UNREQUESTED_LIMIT = 4
-"""Maximum number of responses that may wait on a connection. A connection with more is closed, because no request asked
-for them.
-"""
+"""Maximum number of responses that may wait on a connection. If more wait, no request asked for them: close it."""
 HEAD_END = b"\r\n\r\n"
 INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 

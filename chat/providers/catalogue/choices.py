@@ -69,8 +69,8 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. The demo model is one choice, in place of all models that it replaces. If it is the server's
-    default, that choice stands for it. It has no choice of its own if an endpoint has a model with its name.
+    `find_setup` returns. The demo model is one choice, in place of all models that it replaces. It has no choice of its
+    own if it is the server's default, which is the first choice, or if an endpoint has a model with its name.
     """
     offers = Offers()
     addresses = offers.addresses

@@ -73,7 +73,7 @@ JOINED_FIELDS = frozenset({"text", "summary", "data"})
 """Fields of a reasoning detail that arrive in pieces. For other fields, the last value counts."""
 
 CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
-"""Matches calls that a model wrote as text. A server that is set up for tool calling parses them, and sends no text."""
+"""Matches calls that a model wrote as text. A server that is set up for tool calling parses them instead."""
 BARE_CALL = re.compile(r"\s*\{\s*\"(?:name|function)\"\s*:\s*\"")
 
 

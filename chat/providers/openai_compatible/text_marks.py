@@ -117,7 +117,7 @@ class TextMarks:
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Treat tags after other text as text: reasoning comes in a separate field, its closing tag perhaps here."""
+        """Treat tags as text, except at the beginning: reasoning has its own field, but its closing tag may be here."""
         if self._state is not _State.TAGGED:
             self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 

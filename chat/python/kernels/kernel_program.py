@@ -20,7 +20,7 @@ _MIME_TYPE = "application/vnd.plotline.answer"
 _KEY = "answer"
 _MODULES = Path(__file__).with_name("in_kernel")
 _PACKAGE = "chat.python.kernels.in_kernel."
-# It finds built-in functions by a lambda's attribute: users may have variables with the names of built-in functions.
+# This finds built-in functions by an attribute of a lambda, because users may have variables with their names.
 _EXPRESSION = (
     "(lambda f, b: (lambda ns: (b['exec']({source}, ns), ns['Answer'](ns, f.__globals__, {arguments}))[1])"
     "({{'__builtins__': b, '__name__': 'plotline'}}))(*((lambda f: (f, f.__builtins__))(lambda: 0)))"

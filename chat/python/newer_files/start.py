@@ -37,10 +37,7 @@ _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
 
 
 def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> SessionFile | None:
-    """Return the file with this id if newer data may replace it; else `None`.
-
-    It must belong to a shown question or to the project, and be able to hold a table.
-    """
+    """Return the file with this id if it is of a shown question or the project, and may hold a table; else `None`."""
     files = session_files(conversation.pk)
     found = (file for file in files if file.attachment.pk == attachment_id and not file.is_kept)
     return next((file for file in found if can_hold_table(file.attachment)), None)
