@@ -90,14 +90,14 @@ class Provider(Protocol):
         ...
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """Have the provider store a file, and wait until it can be used. Raises ProviderError.
+        """Have the provider store a file, and wait until it can be used. Raises ProviderError if that fails.
 
         `mime_type`: as `Capabilities.accepted_type` returned it.
         """
         ...
 
     async def list_models(self) -> list[ListedModel]:
-        """Return every model that can generate content. Raises ProviderError."""
+        """Return every model that can generate content. Raises ProviderError if that fails."""
         ...
 
     async def aclose(self) -> None:

@@ -140,11 +140,11 @@ class GeminiProvider:
                 await asyncio.gather(read, return_exceptions=True)
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """Store a file at Google, and wait until it can be used. Raises ProviderError."""
+        """Store a file at Google, and wait until it can be used. Raises ProviderError if that fails."""
         return await files.upload_file(self._clients, data, mime_type=mime_type, name=name)
 
     async def list_models(self) -> list[ListedModel]:
-        """Return every model that can generate content. Raises ProviderError."""
+        """Return every model that can generate content. Raises ProviderError if that fails."""
         return await files.list_models(self._clients)
 
     async def aclose(self) -> None:

@@ -24,7 +24,7 @@ class StreamParser:
         self._is_done = False
 
     def feed(self, data: bytes) -> Iterator[JSONObject]:
-        """Yield the events that these bytes complete. Raises ReportedError, ValueError or TypeError."""
+        """Yield the completed events. Raises ReportedError for an error, ValueError or TypeError if one is invalid."""
         yield from self._objects(self._events.feed(data))
 
     def close(self) -> Iterator[JSONObject]:

@@ -205,7 +205,7 @@ def own_call_id(part: Part) -> str:
 def decode_base64(value: object) -> bytes:
     """Return the bytes of base64 in the standard or the URL-safe alphabet, padded or not.
 
-    Raises TypeError, ValueError.
+    Raises TypeError or ValueError for anything else.
     """
     if not isinstance(value, str):
         raise TypeError(f"bytes must be base64, not {type(value).__name__}")

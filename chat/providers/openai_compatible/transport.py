@@ -91,7 +91,7 @@ class Clients:
                 yield Response(kind != UNARY, chunks)
 
     async def ask(self, endpoint: Endpoint, path: str, body: bytes | None = None) -> JSON:
-        """Return the JSON that answers a GET request, or a POST request with a JSON body. Raises ProviderError.
+        """Return the JSON that answers a GET request, or a POST with this body. Raises ProviderError if it fails.
 
         `path`: relative to the base URL, or a whole URL.
         """

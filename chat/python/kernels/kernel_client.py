@@ -114,7 +114,7 @@ class KernelClient:
         return True
 
     async def prepare(self) -> None:
-        """Give a new kernel its own directory and hooks. Raises ProgramFailed, and the errors of `contents`."""
+        """Give a new kernel its folder and hooks. Raises ProgramFailed if that fails, and the errors of `contents`."""
         await self._run_program("kernel_start")
 
     async def execute(
@@ -233,7 +233,7 @@ class KernelClient:
         return await file_transfer.write_file(self._run_program, self._requests.run_in_background, name, chunks)
 
     def read_file(self, name: str) -> AsyncGenerator[bytes, None]:
-        """Yield the content of a file in pieces; raises FileNotFoundError, KernelGone, KernelsUnavailable."""
+        """Yield a file in pieces. Raises FileNotFoundError if it is missing or changes, and errors of `contents`."""
         return file_transfer.read_file(self._run_program, name)
 
     async def _run_program(

@@ -53,7 +53,7 @@ def program_content(module: str, *arguments: object) -> dict[str, object]:
 
 
 def parse_answer(reply: Mapping[str, object], limit_chars: int) -> Mapping[str, object]:
-    """Return the object that `main` returned, from the content of the reply. Raises ProgramFailed."""
+    """Return the object that `main` returned, from the content of the reply. Raises ProgramFailed if there is none."""
     expressions = reply.get("user_expressions")
     result = expressions.get(_KEY) if isinstance(expressions, dict) else None
     if not isinstance(result, dict):
