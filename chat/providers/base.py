@@ -40,7 +40,7 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint supports for one model, and the account with which it is asked."""
+    """What an endpoint supports for one model, and the account that its requests use."""
 
     account: str
     """Digest of the address and the key. Files and signatures of one account mean nothing to another."""
@@ -53,13 +53,13 @@ class Capabilities:
     accepted_type: Callable[[str], str]
     """Returns the MIME type under which a file of the given MIME type is sent; empty if it cannot be sent."""
     reads_thoughts: bool = False
-    """Whether a model gets its own thoughts back even without provider data."""
+    """Whether requests send a model's own thoughts back to it, even thoughts without `provider_data`."""
     reads_tool_images: bool = False
-    """Whether images that a function made may follow its response."""
+    """Whether a request may contain the images that a function made, after the response of the function."""
     context_tokens: int | None = None
     """The size of the model's context window that the endpoint reported; `None` if it reported none."""
     known: object = field(default=None, repr=False)
-    """The provider's data from which these fields were made. `GenerateRequest.known` returns it, so it is read once."""
+    """The provider's data behind these fields. `GenerateRequest.known` carries it, so that it is read only once."""
 
 
 class Provider(Protocol):
@@ -90,14 +90,14 @@ class Provider(Protocol):
         ...
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """Have the provider store a file, and wait until it can be used. Raises ProviderError.
+        """Have the provider store a file, and wait until it can be used. Raises ProviderError if that fails.
 
         `mime_type`: as `Capabilities.accepted_type` returned it.
         """
         ...
 
     async def list_models(self) -> list[ListedModel]:
-        """Return every model that can generate content. Raises ProviderError."""
+        """Return every model that can generate content. Raises ProviderError if that fails."""
         ...
 
     async def aclose(self) -> None:

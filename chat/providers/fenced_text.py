@@ -1,4 +1,4 @@
-"""Code and output as Markdown, for models that get them as text. Pure."""
+"""Writes code and output as Markdown, for models that get them as text. Pure."""
 
 from __future__ import annotations
 

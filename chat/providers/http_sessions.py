@@ -23,7 +23,7 @@ FRAMING_LIMIT_BYTES = 64 * 1024
 FRAMING_LIMIT_RATIO = 16
 """Maximum number of bytes received for each byte of a body. A chunk of one byte needs six."""
 UNREQUESTED_LIMIT = 4
-"""Maximum number of responses that may wait on a connection. More are responses to no request, so it is closed."""
+"""Maximum number of responses that may wait on a connection. If more wait, no request asked for them: close it."""
 HEAD_END = b"\r\n\r\n"
 INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 
@@ -50,7 +50,7 @@ async def read_piece(body: aiohttp.StreamReader, limit_s: float) -> bytes:
     Raises Stalled after `limit_s` seconds. Raises an error of aiohttp only after all bytes before it were returned.
     """
     if body.exception() is not None and (rest := body._read_nowait(-1)):
-        # aiohttp would drop these bytes.
+        # After an error, aiohttp would drop the bytes that arrived before it.
         return rest
     return await read_within(limit_s, body.readany())
 
@@ -81,7 +81,7 @@ class _Protocol(ResponseHandler):
         """Number of bytes received since the head of the last response."""
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. End a connection with hardly any content, and fail a body that is no valid HTTP."""
+        """Parse received bytes. Close a connection with hardly any content. Report invalid HTTP to a body's reader."""
         self._received_bytes += len(data)
         for piece in self._split_after_head(data):
             if self._exception is None:
@@ -91,7 +91,7 @@ class _Protocol(ResponseHandler):
         if self._received_bytes > FRAMING_LIMIT_BYTES + FRAMING_LIMIT_RATIO * body_bytes:
             self._refuse("The server sent hardly anything but framing.")
         elif failure is not None and body is not None and body.exception() is None and not body.is_eof():
-            # The rest of the body is not valid HTTP. aiohttp does not report this to the reader of the body.
+            # The rest of the body is not valid HTTP. Tell the reader of the body, because aiohttp does not.
             body.set_exception(aiohttp.ClientPayloadError("The server sent a body that breaks the rules of HTTP."))
 
     def _split_after_head(self, data: bytes) -> list[bytes]:
@@ -113,7 +113,7 @@ class _Protocol(ResponseHandler):
             self._refuse("The server sent responses without a request.")
 
     def _refuse(self, reason: str) -> None:
-        """Close the connection, and raise the reason in its reader."""
+        """Close the connection, and raise an error with this reason in the reader of its body."""
         body = self._payload
         self.abort()
         self.set_exception(aiohttp.ClientConnectionError(reason))

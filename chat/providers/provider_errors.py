@@ -266,7 +266,7 @@ def refuses_tools(message: str) -> bool:
     Return False if the message names another protocol, in which the model takes tools, or is about tools together with
     something else.
     """
-    # Quoted text may be what a person wrote.
+    # Remove quoted text, which may repeat what a person wrote.
     start = _QUOTED.sub(" ", message[:MESSAGE_START_CHARS])
     has_other_cause = _OTHER_FEATURE.search(start) or _OTHER_PROTOCOL.search(message)
     return _TOOLS_MESSAGE.search(start) is not None and not has_other_cause

@@ -1,4 +1,4 @@
-"""Why a provider gave no answer: its words for the reason, and its message, cleaned for the reader. Pure.
+"""Cleans a provider's reasons for giving no answer, which are words and messages, for the reader. Pure.
 
 The log and the admin get the message unchanged. The reader gets one line of limited length, without secrets and
 markup. Templates escape it like every other text.

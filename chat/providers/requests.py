@@ -33,7 +33,7 @@ Tool: TypeAlias = BuiltInTool | FunctionTool
 
 
 class ToolChoice(StrEnum):
-    """Whether the model must call a function."""
+    """Whether the model may, must not or must call a function."""
 
     AUTO = "auto"
     NONE = "none"
@@ -79,9 +79,9 @@ class GenerateRequest:
     image_output: bool = False
     """Whether the model answers with images in addition to text."""
     state: str = ""
-    """What the tools hold now. It follows the newest results, and no later request repeats it.
+    """Text about the present state of the tools, such as variables. It follows the newest results.
 
-    So the contents before it stay the same, and the provider's cache of them remains valid.
+    No later request repeats it. So the contents before it stay the same, and the provider's cache of them stays valid.
     """
     continuation_token: str = ""
     """The token that the service gave for the rest of an answer; empty, unless this request asks for that rest."""

@@ -1,4 +1,4 @@
-"""Parsing server-sent events whose data are JSON, from the bytes of a response. Pure.
+"""Parses server-sent events whose data are JSON, from the bytes of a response. Pure.
 
 Source: html.spec.whatwg.org/multipage/server-sent-events.html. Accepted beyond it, because servers send it: an error as
 the field `error`, a last event without the blank line after it, and events with no blank line between them.
@@ -29,7 +29,7 @@ class JSONEvent:
     data: JSON
     """The JSON value of the event; `None` for `[DONE]`."""
     is_done: bool = False
-    """Whether it is `[DONE]`, which says that the stream is complete."""
+    """Whether the event is `[DONE]`, which says that the stream is complete."""
 
 
 class EventParser:

@@ -67,7 +67,7 @@ class SessionView:
     can_replay: bool = False
     """Whether variables of the shown code are lost. Running all code again would restore them."""
     seconds_left: int | None = None
-    """Seconds until the unused session ends. `None`: it has no kernel, or code runs."""
+    """Seconds until the unused session ends. `None`: the session has no kernel, or runs code."""
     is_kept: bool = False
     variables: Sequence[VariableView] = ()
     files: Sequence[FileView] = ()

@@ -33,12 +33,12 @@ DEMO_NOTICE = "There is no Gemini key: a demo model answers. It is not an AI."
 
 
 class Search(StrEnum):
-    """Whether answers of a choice search the web if the conversation says nothing else."""
+    """Whether answers of a choice search the web in a conversation whose search mode is `auto`."""
 
     ON = "on"
     OFF = "off"
     NONE = "none"
-    """Answers cannot search, because the model has no web search."""
+    """The model can neither search the web nor read web pages, or this is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def list_choices(current: str = "") -> list[Choice]:
 
     `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
-    `find_setup` returns. The demo model is one choice, in place of all models that it replaces. If it is the default,
-    it has no other choice. It is left out if an endpoint has a model with its name.
+    `find_setup` returns. The demo model is one choice, in place of all models that it replaces. It has no choice of its
+    own if it is the server's default, which is the first choice, or if an endpoint has a model with its name.
     """
     offers = Offers()
     addresses = offers.addresses
@@ -97,7 +97,7 @@ def _current_choice(current: str) -> Choice:
     setup = find_setup(current)
     if setup.model == DEMO_MODEL:
         return replace(choice, is_demo=True, search_help=DEMO_SEARCH)
-    # The demo model does not replace this model, which is one of an emulator for tests.
+    # The demo model does not replace this model, because it belongs to an emulator for tests (`EMULATED_MODELS`).
     search = _search_state(setup.can_search or setup.can_read_pages, setup.web_search or setup.url_context)
     help_text = _search_help(setup.label, setup.can_search, setup.can_read_pages, setup.prices.search)
     return replace(choice, is_demo=True, search=search, search_help=help_text)
@@ -123,7 +123,7 @@ def _row_choice(name: str, row: Row, addresses: Mapping[str, str]) -> Choice:
 
 
 def _searches_by_itself(row: Row, tools: frozenset[str]) -> bool:
-    """Return whether answers search the web, or read web pages, if the conversation does not say so."""
+    """Return whether answers search the web, or read web pages, if the conversation's search mode is `auto`."""
     if isinstance(row, LanguageModel):
         return False
     return (row.web_search and WEB_SEARCH in tools) or (row.url_context and URL_CONTEXT in tools)
@@ -145,7 +145,7 @@ def _search_help(label: str, can_search: bool, can_read_pages: bool, price: Deci
 
 
 def _describe(row: Row, model: LanguageModel, address: str) -> str:
-    """Return when the model ends, whether it is missing, when to choose it, and its next prices, in sentences."""
+    """Return sentences about a choice: when its model ends, whether it is missing, its description, its next prices."""
     missing = MISSING_NOTICE if model.missing_since else ""
     sentences = _describe_end(end_of(model, address)), missing, row.description, _next_prices(model)
     return " ".join(filter(None, sentences))

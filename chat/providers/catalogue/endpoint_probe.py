@@ -1,4 +1,4 @@
-"""A test of an endpoint: which things work with its server and one of its models, in sentences for the operator.
+"""Tests an endpoint: what works with its server and one of its models, in sentences for the operator.
 
 Each step has a time limit. A failed step does not end the test. The account of the endpoint pays for the answers.
 """
@@ -42,7 +42,7 @@ KEY, LIST, ANSWER, USAGE, FUNCTION, IMAGE, PROTOCOLS = (
     "Image",
     "Protocols",
 )
-"""The names of the results."""
+"""The names of the checks."""
 OF_MODEL = (ANSWER, PROTOCOLS, USAGE, FUNCTION, IMAGE)
 
 ANSWER_PROMPT = "Answer with the one word: hello"
@@ -61,7 +61,7 @@ class CheckResult:
 
     name: str
     ok: bool | None
-    """`None`: not known."""
+    """`None`: it is not known whether this works."""
     sentence: str
 
     @property
@@ -155,7 +155,7 @@ async def _check_server(endpoint: Endpoint, model: str) -> list[CheckResult]:
 
 
 async def _check_list(provider: Provider) -> tuple[list[str], CheckResult]:
-    """Return the ids of the models, and whether the server lists any."""
+    """Return the ids of the models, and the result of the check that the server lists any."""
     try:
         async with asyncio.timeout(STEP_LIMIT_S):
             names = [model.name for model in await provider.list_models()]
@@ -167,7 +167,7 @@ async def _check_list(provider: Provider) -> tuple[list[str], CheckResult]:
 
 
 async def _check_model(provider: Provider, model: str) -> list[CheckResult]:
-    """Ask the model. Functions and images are tried at the same time, after the server has loaded the model."""
+    """Run the checks that ask the model. Functions and images are last, at the same time: the model is loaded then."""
     reply = await _ask(provider, model, Text(ANSWER_PROMPT))
     answer = _judge_answer(model, reply)
     # Query on another thread: the thread that waits for this test must not lose its database connection.

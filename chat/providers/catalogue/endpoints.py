@@ -49,8 +49,8 @@ class StoredEndpoints:
     def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
         """Store what the server has said or shown about a model.
 
-        The caller usually changes what the method `facts` returned. So a value that the operator has set is not stored
-        as if the server had said it.
+        A value that the operator has set is not stored as if the server had said it: callers usually pass what the
+        method `facts` returned, with changes, and it contains the operator's values.
         """
         with transaction.atomic():
             stored, override = load_facts(endpoint, model).get(model, ModelFacts()), _override(endpoint, model)

@@ -1,4 +1,4 @@
-"""Records of models that their provider no longer has, made when an answer fails and cleared when one succeeds."""
+"""Records which models their provider no longer has: set when an answer fails, cleared when one succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which presets and models users can choose, under which names, and which one is the default.
+"""Finds the presets and models that users can choose, their names, and the default.
 
 A preset takes precedence over a model of the same name, and a model of CHAT_PROVIDER over another provider's, unless
 the demo model replaces it. The endpoint of the settings takes precedence over other endpoints.
@@ -34,7 +34,7 @@ class Offers:
         """The base URLs of the endpoints that can be used, by name."""
 
         def is_offered(model: LanguageModel) -> bool:
-            # The demo model has a choice of its own.
+            # Leave out models that the demo model replaces. The demo model itself is added later, as one choice.
             return may_answer(model, usable) and not is_demo(model.provider, model.endpoint)
 
         enabled = [preset for preset in presets if preset.is_enabled and is_offered(preset.language_model)]
@@ -60,7 +60,7 @@ def may_answer(model: LanguageModel, usable: Collection[str], *, is_default: boo
     its server would get the conversation.
     """
     if not model.name.isprintable():
-        # The row was stored before names were validated.
+        # This name cannot be used. The row was stored by an earlier version, which did not validate names.
         return False
     if is_default and model.provider == settings.CHAT_PROVIDER and not model.endpoint:
         return True

@@ -10,7 +10,7 @@ from chat.providers.catalogue.published import end_of
 from chat.providers.catalogue.setups import Setup
 
 ALIAS = "-latest"
-"""Ending of the names of aliases. An alias is another name of a model, so that model does not answer in its place."""
+"""Ending of the names of aliases, such as `gemini-flash-latest`. An alias stands for a model that may change."""
 _VERSION_WORDS = frozenset({"latest", "preview", "exp"})
 
 

@@ -11,7 +11,7 @@ from chat.models import LanguageModel, Turn
 
 LIFETIME_S = 86_400
 NOT_OF_THE_OPERATOR = ("listed_at", "missing_since")
-"""Columns that Plotline sets, not an operator."""
+"""Columns that Plotline sets. A change of them does not make an entry invalid."""
 TOOLS_OFF = "{label} does not support tools, so this answer was written without them."
 TOOLS_KNOWN_OFF = "{label} refused tools when it was last asked, so it is asked without them for a day."
 

@@ -108,7 +108,7 @@ class Setup:
     def parameters(self) -> dict[str, object]:
         """Return the settings that are stored with a turn, as JSON.
 
-        Left out are provider, endpoint and model, which are columns of the turn, and what only the start needs.
+        They have no provider, endpoint and model, which are columns of the turn, and no fields of `_NOT_STORED`.
         """
         # `dataclasses.asdict` is slower, since it copies each value deeply.
         parameters = {name: getattr(self, name) for name in _PARAMETER_NAMES}
@@ -155,7 +155,7 @@ def _find_catalogued_setup(name: str) -> Setup | None:
     rows += [row for row in settings_models(rows) if row.name == name]
     offered = [row for row in rows if _is_offered(row, is_default=is_default)]
     if not offered and is_default:
-        # The endpoint of the default cannot be used. Keep the row: the refusal of the question then says why.
+        # The endpoint of the default cannot be used. Return its setup: a question is then refused with the reason.
         offered = [row for row in rows if row.is_enabled and row.name.isprintable()]
     if offered:
         return _model_setup(min(offered, key=precedence))

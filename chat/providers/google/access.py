@@ -54,7 +54,7 @@ class Access:
 
     @property
     def may_be_proxied(self) -> bool:
-        """Whether the environment names a proxy that requests to this address may have to use."""
+        """Whether the environment names a proxy that may apply to requests to this address."""
         proxies = getproxies()
         if not self.base_url:
             # The SDK chooses the address, so any proxy may be used.

@@ -1,4 +1,4 @@
-"""Requests to the Gemini API: google-genai addresses and authenticates them, our own aiohttp session sends them.
+"""Sends requests to the Gemini API. google-genai addresses and authenticates them; our own aiohttp session sends them.
 
 The SDK accepts the session as a documented option (`HttpOptions.aiohttp_client`). A middleware of the session puts our
 body into the request, and takes the response before the SDK reads it. The SDK drops fields of a response that it does
@@ -27,20 +27,20 @@ from chat.providers.http_sessions import open_session, tls_context
 from chat.providers.provider_errors import NotConfigured, ProviderError
 
 PLACEHOLDER = types.Content(role="user")
-"""The contents that the SDK gets. The middleware replaces the body that it makes of them."""
+"""The contents that the SDK gets. The middleware replaces the body that the SDK makes of them."""
 
 MODEL_PATH = re.compile(r"(?:/publishers/[^/]+)?/models/[^/]+$")
-"""The end of the path of `streamGenerateContent`."""
+"""Matches the end of the path of a request to `streamGenerateContent`, which names the model."""
 
 CONFIG = types.GenerateContentConfig(
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-    # The SDK would hide finish reasons, send requests of its own, and add up usage over them.
+    # To continue an answer, the SDK would hide finish reasons, send further requests, and add up their usage.
     automatic_continuation=False,
 )
 
 
 class ResponseTaken(Exception):
-    """The middleware took a streamed response from the SDK; it is in the exchange."""
+    """The middleware took a streamed response from the SDK. `Exchange.responses` has the response."""
 
 
 @dataclass(slots=True)
@@ -98,8 +98,7 @@ class Clients:
         token = _exchange.set(exchange)
         try:
             chunks = await client.aio.models.generate_content_stream(model=model, contents=PLACEHOLDER, config=CONFIG)
-            # The SDK sends the request only when it is asked for the first chunk. The middleware then takes the
-            # response.
+            # Ask for the first chunk, because only then the SDK sends the request. The middleware takes the response.
             await anext(chunks, None)
         except ResponseTaken:
             return exchange.responses[-1]
@@ -141,7 +140,7 @@ def interactions_url(url: URL) -> URL:
 async def _exchange_middleware(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Send the exchange's body to its address, and note the response.
+    """Send the request with the body of the exchange, and add the response to the exchange.
 
     Raises ResponseTaken for a response that the SDK must not read.
     """

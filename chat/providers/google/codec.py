@@ -1,4 +1,4 @@
-"""Translating requests and response chunks of `streamGenerateContent`. Pure.
+"""Translates requests and response chunks of `streamGenerateContent`. Pure.
 
 Source: ai.google.dev/api/generate-content. A chunk that does not follow the protocol raises ValueError, TypeError,
 LookupError or AttributeError.
@@ -50,7 +50,7 @@ FINISHES: Mapping[str, Finish] = {
 """Finish reasons of answers and block reasons of prompts. Google adds words without notice."""
 
 REASON_LIMIT_CHARS = 200
-"""Maximum length of the word for the end of an answer; a longer one is cut."""
+"""Maximum length of a finish reason; a longer one is cut."""
 
 METADATA = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", CONTINUATION_TOKEN)
 
@@ -65,7 +65,7 @@ TOKEN_COUNTS = (
 """Names of token counts, in the order of the fields of `Usage`."""
 
 PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
-"""Most candidates of a stream have no other keys."""
+"""Keys of most candidates of a stream. A candidate without other keys has no metadata."""
 
 BUILT_IN_TOOLS = {CODE_EXECUTION: "codeExecution", WEB_SEARCH: "googleSearch", URL_CONTEXT: "urlContext"}
 TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQUIRED: "ANY"}
@@ -102,7 +102,7 @@ def _contents_to_wire(contents: Iterable[Content]) -> Iterator[WireObject]:
     """Yield the contents. A content without a part to send is left out."""
     call_ids: dict[str, str] = {}
     for content in contents:
-        # Ids are unique in one answer only. A response belongs to the last call of its id.
+        # Another answer may have used the same id. A response belongs to the last call with its id.
         call_ids |= {
             part.call_id: own_call_id(part) if content.is_own else ""
             for part in content.parts
@@ -136,7 +136,7 @@ def _tools_to_wire(request: GenerateRequest) -> JSONObject:
     declarations: list[JSON] = [_declaration(function) for function in request.functions]
     config: JSONObject = {}
     if not built_in or request.tool_choice is not ToolChoice.AUTO:
-        # Beside built-in tools, the API has a default mode of its own and documents that it does not take AUTO.
+        # Beside built-in tools, AUTO is left out: the API does not take it, and has a default mode of its own.
         config["functionCallingConfig"] = {"mode": TOOL_CHOICES[request.tool_choice]}
     if built_in:
         # Without it the API answers 400 to functions beside its own tools.
@@ -197,7 +197,7 @@ class ChunkDecoder:
             str(chunk.get("modelVersion") or self._identity.model_version),
         )
         if identity != self._identity:
-            # Every chunk repeats the identity.
+            # Every chunk repeats the identity, so it is yielded only if it is new.
             self._identity = identity
             yield identity
         feedback = chunk.get("promptFeedback")

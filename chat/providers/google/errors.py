@@ -1,4 +1,4 @@
-"""Errors of google-genai, aiohttp and google-auth as `ProviderError`s. No error of these packages leaves the provider.
+"""Converts errors of google-genai, aiohttp and google-auth to `ProviderError`s, so that none leaves the provider.
 
 The detail of an error never holds the key, even if the other side repeats it.
 """
@@ -68,22 +68,22 @@ MESSAGE_LIMIT_CHARS = 10_000
 """Maximum number of characters of a message that are searched."""
 LONGEST_DELAY_S = 86_400.0
 SIGNATURE_MESSAGE = re.compile(r"thought[ _]?signature", re.IGNORECASE)
-"""`Corrupted thought signature.`, `Thought signature is not valid`, `Function call is missing a thought_signature in
-functionCall parts`, `Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`.
+"""Matches `Corrupted thought signature.`, `Function call is missing a thought_signature in functionCall parts`,
+`Invalid value at '...thought_signature' (TYPE_BYTES), Base64 decoding failed`, `Thought signature is not valid`.
 """
 LENGTH_MESSAGE = re.compile(r"token count.{0,30} exceeds the maximum number of tokens", re.IGNORECASE)
-"""`The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`"""
+"""Matches `The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`"""
 TOOLS_MESSAGE = re.compile(
     r"tool call context circulation is not enabled|built-in tools.{0,120}(?:function calling|custom tools)",
     re.IGNORECASE,
 )
-"""`Tool call context circulation is not enabled for models/gemini-2.5-flash`, `Built-in tools ({google_search}) and
-Custom tools (Function Calling) cannot be combined in the same request.`, `Please enable
+"""Matches `Tool call context circulation is not enabled for models/gemini-2.5-flash`, `Built-in tools ({google_search})
+and Custom tools (Function Calling) cannot be combined in the same request.`, `Please enable
 tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.`
 """
 FILE_MESSAGE = re.compile(r"permission to access the file\b|\bfile\b.{0,200}\b(may not exist|not found)", re.IGNORECASE)
-"""`You do not have permission to access the File ID or it may not exist.`: 403 for a file that does not exist, has
-expired or belongs to another key; 404 in some cases.
+"""Matches `You do not have permission to access the File ID or it may not exist.`: 403 for a file that does not exist,
+has expired or belongs to another key; 404 in some cases.
 """
 UNREADABLE_MESSAGE = re.compile(
     r"\b(?:process|read|decode|load)\b.{0,20}\b(?:image|document|file|video|audio)\b"
@@ -91,11 +91,11 @@ UNREADABLE_MESSAGE = re.compile(
     r"|unsupported mime ?type",
     re.IGNORECASE,
 )
-"""`Unable to process input image. Please retry`, `Provided image is not valid.`, `The document has no pages.`,
+"""Matches `Unable to process input image. Please retry`, `Provided image is not valid.`, `The document has no pages.`,
 `Unsupported MIME type: text/x`.
 """
 KEY_MESSAGE = re.compile(r"\bapi key (?:not valid|expired|not found)", re.IGNORECASE)
-"""`API key not valid. Please pass a valid API key.`: the Interactions API sends this message without a `reason`."""
+"""Matches `API key not valid. Please pass a valid API key.`, which the Interactions API sends without a `reason`."""
 STATUS_OF_WORD: Mapping[str, int] = {
     "invalid_request": 400,
     "invalid_argument": 400,
@@ -168,7 +168,7 @@ def _error_of_the_api(
 
 
 def _for_access(error_type: type[ProviderError], access: Access) -> type[ProviderError]:
-    """Return the type that names what the operator must check: on Vertex AI, there may be no key."""
+    """Return the type of error that names what the operator must check: the key or, on Vertex AI, the credentials."""
     return CredentialsRefused if error_type is Unauthorised and access.uses_credentials else error_type
 
 
@@ -188,7 +188,7 @@ def _type_of_local_error(error: Exception, http_status: int | None) -> type[Prov
 
 
 def _type_by_message(code: object, message: str) -> type[ProviderError] | None:
-    """Return the type if it depends on the message; `None` if the status determines it."""
+    """Return the type of error if the message determines it; `None` if the status does."""
     message = message[:MESSAGE_LIMIT_CHARS]
     if code == 400 and SIGNATURE_MESSAGE.search(message):
         return SignatureRefused

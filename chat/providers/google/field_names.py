@@ -1,4 +1,4 @@
-"""Field names of responses in the case of the API. Pure.
+"""Changes field names of responses to those of the API. Pure.
 
 The API writes `usageMetadata`. Gateways that pass a response through Protocol Buffers or an SDK may write
 `usage_metadata`, which google-genai reads too.

@@ -20,7 +20,7 @@ DOCUMENTS = frozenset({"application/pdf", PLAIN})
 ACCEPTED = IMAGES | AUDIO | VIDEO | DOCUMENTS
 
 TEXT = frozenset({"text/html", "text/css", "text/md", "text/csv", "text/xml", "text/rtf"})
-"""Types of text that only the Developer API accepts. Code that runs there finds the text in a file of that type."""
+"""Types of text that only the Developer API accepts. Code that the model runs there gets a file of this type."""
 
 
 def accepted_type(mime_type: str, *, vertexai: bool) -> str:

@@ -24,7 +24,7 @@ MODEL_PREFIXES = ("publishers/google/models/", "models/")
 
 
 async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-    """Store a file at Google for 48 hours, and wait until it can be used. Raises ProviderError."""
+    """Store a file at Google for 48 hours, and wait until it can be used. Raises ProviderError if that fails."""
     # Without this address, the SDK would send the bytes to the address in the response, past a gateway.
     options = types.HttpOptions(base_url=Access.from_settings().base_url or None)
     config = types.UploadFileConfig(mime_type=mime_type, display_name=name, http_options=options)
@@ -45,7 +45,7 @@ async def upload_file(clients: Clients, data: bytes, *, mime_type: str, name: st
 
 
 async def list_models(clients: Clients) -> list[ListedModel]:
-    """Return every model that can generate content. Raises ProviderError.
+    """Return every model that can generate content. Raises ProviderError if that fails.
 
     Vertex AI does not say what a model can do, so all its models are returned.
     """

@@ -96,7 +96,7 @@ class GeminiProvider:
             reported = exchange.error(error)
             if not is_finished:
                 raise reported from None
-            # The answer is complete, whatever follows it.
+            # The answer was already complete, so this error is only logged.
             logger.info("a response of %s failed after its end: %s", request.model, reported)
         finally:
             exchange.close()
@@ -115,11 +115,11 @@ class GeminiProvider:
         yield _decode(chain(chain.from_iterable(map(decoder.decode, parser.close())), decoder.end()))
 
     async def upload_file(self, data: bytes, *, mime_type: str, name: str) -> UploadedFile:
-        """Store a file at Google, and wait until it can be used. Raises ProviderError."""
+        """Store a file at Google, and wait until it can be used. Raises ProviderError if that fails."""
         return await files.upload_file(self._clients, data, mime_type=mime_type, name=name)
 
     async def list_models(self) -> list[ListedModel]:
-        """Return every model that can generate content. Raises ProviderError."""
+        """Return every model that can generate content. Raises ProviderError if that fails."""
         return await files.list_models(self._clients)
 
     async def aclose(self) -> None:
@@ -131,7 +131,7 @@ def _decode(decoded: Iterator[StreamEvent]) -> Decoded:
     """Return the events of some chunks, and the error that ended the chunks. The events before it are valid."""
     events: list[StreamEvent] = []
     try:
-        # `extend` keeps the events before an error.
+        # If `decoded` raises an error, `extend` has added the events before it.
         events.extend(decoded)
     except FOREIGN_ERRORS as error:
         return events, error

@@ -1,4 +1,4 @@
-"""Parsing the body of a streamed response: server-sent events as JSON objects. Pure.
+"""Parses the body of a streamed response: server-sent events as JSON objects. Pure.
 
 The stream may contain an error, as an event or as bare JSON over several lines.
 """
@@ -24,7 +24,7 @@ class StreamParser:
         self._is_done = False
 
     def feed(self, data: bytes) -> Iterator[JSONObject]:
-        """Yield the events that these bytes complete. Raises ReportedError, ValueError or TypeError."""
+        """Yield the completed events. Raises ReportedError for an error, ValueError or TypeError if one is invalid."""
         yield from self._objects(self._events.feed(data))
 
     def close(self) -> Iterator[JSONObject]:
@@ -41,7 +41,7 @@ class StreamParser:
 
     def _objects(self, events: Iterable[JSONEvent]) -> Iterator[JSONObject]:
         for event in events:
-            # Some gateways end the stream as OpenAI's servers do.
+            # Some gateways end the stream with `[DONE]`, as OpenAI's servers do.
             self._is_done = self._is_done or event.is_done
             if self._is_done:
                 return

@@ -1,4 +1,4 @@
-"""Translating parts from and to Gemini's wire format. Pure.
+"""Translates parts from and to Gemini's wire format. Pure.
 
 Source: ai.google.dev/api/caching#Part. A part that is sent back to its own model equals the part that was
 received: what `chat.vocabulary.parts` has no field for is kept in `provider_data`, under these keys:
@@ -107,11 +107,11 @@ def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) 
         case "functionCall":
             arguments: JSONObject | None = None
             if "args" not in content:
-                # `None`: the key was absent, and is not sent back either.
+                # `None` says that the key was absent, so that it is not sent back.
                 arguments, content["args"] = {}, None
             elif isinstance(content["args"], dict):
                 arguments = content.pop("args")
-            # The id stays in `content` too: the answer may give the call another one, to make it unique.
+            # Keep the id in `content` too: Plotline may give the call another id, to make it unique in the answer.
             part = FunctionCall(_pop(content, "name"), arguments, _text(content.get("id")))
         case "functionResponse":
             result = content.pop("response") if isinstance(content.get("response"), dict) else {}
@@ -205,7 +205,7 @@ def own_call_id(part: Part) -> str:
 def decode_base64(value: object) -> bytes:
     """Return the bytes of base64 in the standard or the URL-safe alphabet, padded or not.
 
-    Raises TypeError, ValueError.
+    Raises TypeError or ValueError for anything else.
     """
     if not isinstance(value, str):
         raise TypeError(f"bytes must be base64, not {type(value).__name__}")
@@ -237,7 +237,6 @@ def _without_unknown_keys(wire: JSONObject) -> JSONObject:
 
 
 def _object(provider_data: Mapping[str, JSON], key: str) -> JSONObject:
-    """Return the JSON object under a key; an empty one if there is none."""
     value = provider_data.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -255,5 +254,4 @@ def _text(value: object) -> str:
 
 
 def _present(**values: str) -> JSONObject:
-    """Return the values that are not empty."""
     return {name: value for name, value in values.items() if value}

@@ -62,7 +62,7 @@ FINISHES: Mapping[str, Finish] = {
     "content_filter": Finish.BLOCKED,
 }
 EMPTY = "Perhaps the conversation is longer than its server can read"
-"""Some servers answer nothing in this case, and report no error."""
+"""A guess for an empty answer: if a conversation is too long, some servers send no text and report no error."""
 CALLS_LIMIT = 64
 """Maximum number of function calls of one response."""
 DETAILS_LIMIT = 1_000
@@ -73,7 +73,7 @@ JOINED_FIELDS = frozenset({"text", "summary", "data"})
 """Fields of a reasoning detail that arrive in pieces. For other fields, the last value counts."""
 
 CALL_AS_TEXT = re.compile(r"<tool_call>|\[TOOL_CALLS\]|```tool_code|<function=|<\|python_tag\|>")
-"""How models write calls in text. A server that is set up for tool calling parses them, and sends no such text."""
+"""Matches calls that a model wrote as text. A server that is set up for tool calling parses them instead."""
 BARE_CALL = re.compile(r"\s*\{\s*\"(?:name|function)\"\s*:\s*\"")
 
 
@@ -195,7 +195,7 @@ class Accumulator:
         yield PartReceived(part)
 
     def _report(self, report: Report) -> Iterator[StreamEvent]:
-        """Yield a report, unless it is repeated: some servers send the same in each chunk."""
+        """Yield an event about the response, such as its usage. Some servers repeat it in each chunk; yield it once."""
         key = report.name if isinstance(report, MetadataReported | SourcesReported) else type(report).__name__
         if self._reports.get(key) != report:
             self._reports[key] = report
@@ -280,7 +280,7 @@ class Accumulator:
         self._count_kept(kept.append(detail))
 
     def _count_kept(self, chars: int) -> None:
-        """Add to the characters that are kept until the end of the response. Raises ValueError above the limit."""
+        """Add to the number of characters that are kept. Raises ValueError if it is above KEPT_LIMIT_CHARS."""
         self._kept_chars += chars
         if self._kept_chars > KEPT_LIMIT_CHARS:
             raise ValueError("the function calls and the reasoning of the response hold too much")

@@ -10,7 +10,7 @@ from chat.providers.untrusted_json import read_json
 from chat.vocabulary.parts import JSON, JSONObject
 
 MARKS = re.compile(r'\\.?|["{}]', re.DOTALL)
-"""An escaped character, a quotation mark or a brace. A backslash alone is the end of a piece."""
+"""Matches an escaped character, a quotation mark or a brace, or a backslash at the end of a piece."""
 END_MARKS = re.compile(r"(?:<\|(?:call|end|return)\|>\s*)+\Z")
 
 

@@ -1,4 +1,4 @@
-"""The chunks of all servers in one normal form. Pure. No other module knows how the responses of servers differ.
+"""Converts the chunks of all servers to one normal form. Pure. No other module knows how responses of servers differ.
 
 A chunk is a JSON object of a stream, or the whole response of a server that does not stream. Values of an unexpected
 type are ignored, because servers add fields and change their types without notice.
@@ -41,9 +41,9 @@ METADATA = ("system_fingerprint", "service_tier", "provider", "prompt_filter_res
 """Fields of a chunk that are kept with the answer."""
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 PICTURE_LISTS = ("images", "image", "multi_mod_content")
-"""Fields of a message with its pictures, by server."""
+"""Fields in which servers send the pictures of a message."""
 PICTURE_HOLDERS = ("image_url", "image", "inline_data", "inlineData", "url", "source")
-"""Fields that contain a picture or its address, by server. The first four are used for nothing else."""
+"""Fields in which servers send a picture or its address. The first four are used for nothing else."""
 PICTURE_DATA_FIELDS = ("b64_json", "image_base64", "data")
 PICTURE_TYPE_FIELDS = ("media_type", "mime_type", "mimeType")
 
@@ -57,7 +57,7 @@ class CallDelta:
     id: str = ""
     name: str = ""
     arguments: str = ""
-    """JSON, or a piece of it."""
+    """The arguments as JSON, or a piece of them."""
     fields: Mapping[str, JSON] | None = None
     """Fields of the call that are not in the protocol, such as a signature."""
 
@@ -143,7 +143,7 @@ def deltas_of(chunk: WireObject) -> Iterator[Delta]:
     if chunk.get("error"):
         yield ErrorInStream(chunk["error"])
     elif chunk.get("object") == "error" or ("choices" not in chunk and ("message" in chunk or "detail" in chunk)):
-        # Older servers have the fields of the error at the top.
+        # Older servers send the fields of the error as fields of the chunk.
         yield ErrorInStream(dict(chunk))
     else:
         for choice in choices:
@@ -165,7 +165,7 @@ def _choice_deltas(choice: WireObject) -> Iterator[Delta]:
     for call in as_objects(delta.get("tool_calls")):
         yield _call(call)
     if function := as_object(delta.get("function_call")):
-        # This is the older form, which has one call.
+        # This is an older form of the protocol, with a single call.
         yield _call({"index": 0, "function": function})
     pages = [as_object(annotation.get("url_citation")) for annotation in as_objects(delta.get("annotations"))]
     if sources := sources_of(pages):
@@ -256,7 +256,7 @@ def _reports(chunk: WireObject) -> Iterator[Report]:
     ]
     if sources := sources_of(pages):
         yield SourcesReported("citations", sources)
-    # Groq and Moonshot report it in fields of their own.
+    # Groq and Moonshot report the usage in other fields: in `x_groq` and in the first choice.
     holders = [chunk, as_object(chunk.get("x_groq")), *as_objects(chunk.get("choices"))[:1]]
     usages = [as_object(holder.get("usage")) for holder in holders]
     yield from usage_reports(next(filter(None, usages), {}))

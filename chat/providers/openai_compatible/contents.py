@@ -1,4 +1,4 @@
-"""What people and code contribute, as content of a user's message, and the ids of function calls. Pure."""
+"""Writes parts of people and of code as content of a user's message, and gives function calls their ids. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the requests that servers want differ. Pure.
+"""Describes how requests differ between kinds of servers. Pure.
 
 Source: the servers' documentation, recorded traffic and issue threads. Other differences are learned from a
 server's refusals (`refusal_facts`).
@@ -19,7 +19,7 @@ class Dialect:
     """The requests that one kind of server wants."""
 
     max_tokens_field: str = "max_tokens"
-    """OpenAI's reasoning models take only `max_completion_tokens`; Ollama and others read only `max_tokens`."""
+    """Field of the token limit. OpenAI's reasoning models take only `max_completion_tokens`, others `max_tokens`."""
     sends_usage_option: bool = True
     """Whether `stream_options` is sent. Some servers report usage without it, and refuse it."""
     reasoning_field: str = ""

@@ -1,4 +1,4 @@
-"""What is known about a server and its models. `chat.providers.catalogue.endpoints` implements `EndpointStore`."""
+"""Types for facts about a server and its models. `chat.providers.catalogue.endpoints` implements `EndpointStore`."""
 
 from __future__ import annotations
 

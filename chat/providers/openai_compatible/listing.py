@@ -1,4 +1,4 @@
-"""What servers say about their models. Pure.
+"""Reads what servers say about their models. Pure.
 
 All servers list the ids of their models under `/models`. The other fields differ, and some servers answer further
 questions at addresses of their own.
@@ -58,7 +58,7 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
 
 def _context_tokens(entry: WireObject) -> int | None:
     counts = [_count(entry.get(name)) for name in CONTEXT_FIELDS]
-    # For llama.cpp, this is the size with which the model was loaded.
+    # llama.cpp sends here the size with which the model was loaded.
     counts.append(_count(as_object(entry.get("meta")).get("n_ctx")))
     return next((count for count in counts if count), None)
 

@@ -1,4 +1,4 @@
-"""A conversation as the messages of a request. Pure.
+"""Writes a conversation as the messages of a request. Pure.
 
 Servers refuse a request whose messages do not follow these rules, in this and in every later turn: each function call
 is answered by a `tool` message directly after its own message; arguments are a JSON object; an assistant message has
@@ -132,7 +132,7 @@ class MessageWriter(RequestWriter):
         written, self._assistant = self._assistant, _Assistant()
         text = "".join(written.text)
         if not (text.strip() or written.calls):
-            # Between two pictures there may be white space alone, which some servers refuse.
+            # Drop a message of white space, such as that between two pictures: some servers refuse it.
             return
         message: JSONObject = {"role": "assistant", "content": text or None}
         if written.calls:

@@ -1,4 +1,4 @@
-"""Pictures that a model made, as parts of its answer. Pure.
+"""Converts pictures that a model made to parts of its answer. Pure.
 
 A PNG, JPEG, WebP or GIF becomes `InlineData`, as a picture of Gemini's does. The source of an SVG becomes a block of
 code. An address in the web becomes a link, and is never fetched. Everything else is replaced by a sentence with its
@@ -71,7 +71,7 @@ class Pictures:
             yield from self.parts_of_file(EmbeddedFile("image/png", url, len(url)))
 
     def parts_of_file(self, file: EmbeddedFile) -> Iterator[Part]:
-        """Yield the part of an embedded file; nothing if it is no picture and words in code have replaced it."""
+        """Yield a picture, or words for any other file; no words for a file from code, which has them already."""
         data = decode(file.payload) if file.chars <= PAYLOAD_LIMIT_CHARS else b""
         try:
             mime_type = inspect_image(data).mime_type

@@ -38,7 +38,7 @@ async def probe(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFa
 
 
 async def _own_question(clients: Clients, endpoint: Endpoint, model: str, facts: ModelFacts) -> ModelFacts:
-    """Ask at the URL that this kind of server has for such questions."""
+    """Ask about the model at a URL that only this kind of server has, if it has one."""
     match dialect_name(endpoint):
         case "ollama":
             return facts_of_ollama(

@@ -161,7 +161,7 @@ class OpenAICompatibleProvider:
         return updated
 
     async def _answer(self, endpoint: Endpoint, body: Body) -> AsyncGenerator[list[StreamEvent], None]:
-        """Send a request, and yield the events of each network read. Raises Refused and ProviderError."""
+        """Send a request, and yield the events of each network read. Raises Refused or ProviderError if it fails."""
         accumulator = Accumulator(has_functions="tools" in body.value)
         reader = ResponseReader(accumulator, body.decoder(), api_key=endpoint.api_key)
         opening = self._clients.open(endpoint, body.path, body.data)
@@ -177,7 +177,7 @@ class OpenAICompatibleProvider:
         raise InvalidRequest("Servers of this protocol store no files.")
 
     async def list_models(self) -> list[ListedModel]:
-        """Return the models that the server lists under `/models`. Raises ProviderError."""
+        """Return the models that the server lists under `/models`. Raises ProviderError if that fails."""
         known = await self._load_on_thread("")
         return listed_models(await self._clients.ask(known.endpoint, "/models"))
 

@@ -85,9 +85,9 @@ class ResponseReader:
             yield list(self._accumulator.flush())
 
     async def _network_reads(self, response: Response) -> AsyncGenerator[Iterator[list[StreamEvent]], None]:
-        """Yield an iterator for each network read. It parses only as much as each of its lists needs."""
+        """Yield, for each network read, an iterator of lists of events. It parses no more than the next list needs."""
         if not response.is_stream:
-            # The server does not stream, or reports an error with status 200.
+            # The whole body is one event: the server does not stream, or reports an error with status 200.
             yield chain(
                 self._collect(_single_event(await read_all(response.body, EVENT_LIMIT_BYTES))), self._end(is_done=True)
             )

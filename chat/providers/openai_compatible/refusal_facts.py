@@ -1,4 +1,4 @@
-"""What a refusal says about a server: which optional parameter or role it does not take. Pure.
+"""Learns from a refusal which optional parameter or role a server does not take. Pure.
 
 Source: recorded errors and issue threads of the servers.
 """
@@ -52,7 +52,7 @@ WRONG_VALUE = re.compile(
     r"|supported values|must be",
     re.IGNORECASE,
 )
-"""The server takes the parameter, but not this value. A value of the operator must not be dropped silently."""
+"""Matches messages that refuse only a value. A value that the operator has set must not be dropped silently."""
 NAMED = (
     r"(?:parameter|argument|field|property|extra_forbidden)s?\W{{1,5}}(?:body\W)?{name}\b"
     r"|['\"`]{name}['\"`]|\bbody\.{name}\b|^\W{{0,3}}{name}\b"
@@ -99,7 +99,7 @@ def facts_after_refusal(
     named = next((name for name in REFUSABLE if name in body and _is_refused(name, parameter, message)), "")
     other = OTHER_LIMIT_FIELD.get(named)
     if not named or other in facts.refuses:
-        # Without either of the two fields, an answer could become longer than the operator allows.
+        # If the server refuses both fields for the token limit, an answer could be longer than the operator allows.
         return None
     return replace(facts, refuses=facts.refuses | {named})
 

@@ -49,7 +49,7 @@ OPEN_STOPS_AT_END = re.compile(
     rf"(?:{STOP}(?>(?:{STOP}|\s)*))?(?:{beginnings((*STOPS, *TURNS))}|(?<=>)(?:{beginnings(_ROLES)}))?\Z", FLAGS
 )
 STOPS_LIMIT_CHARS = 200
-"""Maximum number of characters at the end of a text that are held back, because they may be such marks."""
+"""Maximum number of characters at the end of a text that are held back, because they may be marks of a template."""
 
 _FIRST = (
     *("<|im_start|>assistant", "<|im_start|>model", *_HEADERS),

@@ -65,13 +65,13 @@ AFTER_WORDS = ("<|message|>", *sorted(HEADERS))
 """The marks that follow the words of a whole header."""
 HEADER_WORDS = re.compile(rf"[^<\n]{{0,{HEADER_LIMIT_CHARS}}}")
 HEADER_BEGINNING = re.compile(r"\S|$| (?:assistant|analysis|commentary|final|json)\b")
-"""How the words of a header begin. In other texts, the answer writes about marks."""
+"""How the words of a header begin. Other words after a mark stay as text: the answer writes about marks."""
 KNOWN_WORDS = re.compile(r"(?: ?(?:assistant|analysis|commentary|final|json|to=[\w.]+)\b)*")
 """Words that are dropped if a header is not complete."""
 LOOKAHEAD_CHARS = 300
 """Number of characters after a mark that are read to see whether it is quoted."""
 WHITE_SPACE_LIMIT = 200
-"""Maximum number of white space characters before the opening tag."""
+"""Number of white space characters at the beginning that are held back, because an opening tag may follow."""
 
 Piece: TypeAlias = TextDelta | TextBecameThought
 
@@ -85,7 +85,7 @@ class _State(Enum):
 
 
 _BLANK = {_State.START: _State.UNSURE, _State.CLOSED: _State.SETTLED}
-"""State before the first text -> state after it."""
+"""State in which only white space has been read -> state after the first text that is not white space."""
 
 
 class TextMarks:
@@ -117,7 +117,7 @@ class TextMarks:
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
-        """Treat tags in later text as text: reasoning comes in a separate field, perhaps without its closing tag."""
+        """Treat tags as text, except at the beginning: reasoning has its own field, but its closing tag may be here."""
         if self._state is not _State.TAGGED:
             self._state = _State.CLOSED if self._state in _BLANK else _State.SETTLED
 

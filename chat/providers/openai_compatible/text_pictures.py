@@ -80,9 +80,9 @@ class EmbeddedFile:
     source: str = ""
     """The text as written, which stays if the file is no picture. Empty if it must not stay."""
     is_from_code: bool = False
-    """Whether it was in code, where words have replaced it."""
+    """Whether the file was in code, where words have replaced it."""
     follows_block: bool = False
-    """Whether it was within a block, where its description has replaced it."""
+    """Whether the file was within a block, where its description has replaced it."""
 
 
 Piece: TypeAlias = str | EmbeddedFile
@@ -99,12 +99,12 @@ class _OpenFile:
     label: str
     is_html: bool
     emphasis: str
-    """The signs directly before it, which are dropped if the same signs follow it directly."""
+    """The signs of emphasis directly before the file. They are dropped if the same signs follow it directly."""
     is_in_code: bool
     is_within: bool
-    """Whether it is in a block that a picture would cut in two."""
+    """Whether the file is in a block that a picture would cut in two."""
     is_kept: bool
-    """Whether its base64 is kept."""
+    """Whether the base64 of the file is kept."""
     pieces: list[str] = field(default_factory=list)
     chars: int = 0
     line_chars: int = 0
@@ -247,7 +247,7 @@ class TextPictures:
         return end + (len(after) if after == file.emphasis and not file.is_in_code else 0)
 
     def _end_file(self, file: _OpenFile, end: str = "", after: str = "") -> Iterator[Piece]:
-        """Yield a file or its replacement. `after`: the text after it, as long as the emphasis before it."""
+        """Yield a file or its replacement. `after`: as many characters after it as the emphasis before it has."""
         self._open = None
         if file.is_in_code:
             yield from self._end_file_in_code(file, end)

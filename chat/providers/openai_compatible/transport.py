@@ -1,4 +1,4 @@
-"""Requests to a server: opens responses, and yields their bytes within limits of time and size.
+"""Sends requests to a server, and yields the bytes of its responses within limits of time and size.
 
 aiohttp sends the requests. The package `openai` is not used. If a response of status 200 is HTML or an
 error, it neither yields nor raises. For each chunk, it takes more time than all of Plotline's work.
@@ -38,7 +38,7 @@ ERROR_LIMIT_BYTES = 64 * 1024
 UNARY_LIMIT_BYTES = 8 * 1024 * 1024
 STREAM, UNARY = "text/event-stream", "application/json"
 LARGE_READ_BYTES, PAUSE_S = 4 * 1024, 0.001
-"""After a read of this size, other tasks get this time: a body may consist of chunks of one byte and never end."""
+"""After a read of LARGE_READ_BYTES, other tasks get PAUSE_S: a body may consist of chunks of one byte and never end."""
 TEXT_LIMIT_CHARS = 500
 """Maximum length of the text of an error, because aiohttp quotes what it could not parse."""
 
@@ -58,7 +58,7 @@ class Response:
     """A response whose body has not been read yet."""
 
     is_stream: bool
-    """Whether it is a stream of events. Otherwise, the body is one JSON value."""
+    """Whether the body is a stream of events. Otherwise, it is one JSON value."""
     body: AsyncGenerator[bytes, None]
 
 
@@ -91,7 +91,7 @@ class Clients:
                 yield Response(kind != UNARY, chunks)
 
     async def ask(self, endpoint: Endpoint, path: str, body: bytes | None = None) -> JSON:
-        """Return the JSON that answers a GET request, or a POST request with a JSON body. Raises ProviderError.
+        """Return the JSON that answers a GET request, or a POST with this body. Raises ProviderError if it fails.
 
         `path`: relative to the base URL, or a whole URL.
         """
@@ -137,7 +137,7 @@ class Clients:
             detail = without_key(error.detail, endpoint.api_key)
             raise error.with_response(response.status if response else None, detail) from None
         finally:
-            # A server stops generating when the connection is closed.
+            # Closing the connection makes the server stop generating.
             if response is not None:
                 response.close()
 
@@ -202,7 +202,7 @@ def _as_provider_errors() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, OSError, ValueError, RuntimeError) as error:
-        # The text of a response's error ends with the address, which may hold the password of a proxy.
+        # `str` of a ClientResponseError ends with the address, which may hold a proxy's password. `message` does not.
         text = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
         raise Unreachable(f"{type(error).__name__}: {text[:TEXT_LIMIT_CHARS]}") from None
 

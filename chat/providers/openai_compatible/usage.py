@@ -12,7 +12,7 @@ USAGE_LIMIT_CHARS = 10_000
 
 
 def usage_reports(wire: WireObject) -> Iterator[UsageReported]:
-    """Yield the report of a usage object."""
+    """Yield an event with the token counts of a usage object; nothing if it is empty."""
     if wire:
         yield UsageReported(_usage(wire), wire if len(str(wire)) <= USAGE_LIMIT_CHARS else {})
 
@@ -20,7 +20,7 @@ def usage_reports(wire: WireObject) -> Iterator[UsageReported]:
 def _usage(wire: WireObject) -> Usage:
     """Return the counts, under their names in chat completions or in responses.
 
-    `completion_tokens` of most servers, but not of all, include those of the reasoning.
+    `completion_tokens` of most servers, but not of all, include those of the reasoning, which are then subtracted.
     """
     prompt = _first_count(wire.get("prompt_tokens"), wire.get("input_tokens"))
     completion = _first_count(wire.get("completion_tokens"), wire.get("output_tokens"))

@@ -57,7 +57,7 @@ CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
 notices and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
 SEND_S = 0.005
-"""Pause after a flush, in which ZeroMQ sends the text. It is at most a fifth of the code's time."""
+"""Pause after a flush, in which ZeroMQ sends the text. With FLUSH_INTERVAL_S, pauses take at most 20 % of time."""
 PRELOAD = """
 def _preload():
     import numpy, pandas
@@ -96,7 +96,7 @@ def fail(sentence: str) -> NoReturn:
 
 def restrict_resources(address_space_bytes: int) -> None:
     """Limit this process and its children, and make them the first victims when the machine is out of memory."""
-    # Kernels inherit the service's soft limit of data, which may be lower than their address space.
+    # Raise the soft limit of data to the hard limit: it is the service's own, and may be too low for a kernel.
     own = {resource.RLIMIT_AS: address_space_bytes, resource.RLIMIT_DATA: resource.getrlimit(resource.RLIMIT_DATA)[1]}
     for limit, value in (LIMITS | own).items():
         resource.setrlimit(limit, (value, value))
@@ -151,8 +151,8 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
 
     Returns a function that resets the counts, to be called when a cell starts.
     """
-    # Keep the stream's original flush, which sends at once. `limit_flushes` later replaces `stream.flush` by one that
-    # waits; with it, many chunks would gather in one message, which is too long for the connection.
+    # Keep the stream's original flush, which always sends. `limit_flushes` later replaces `stream.flush` by one that
+    # skips most calls; with it, many chunks would gather in one message, which is too long for the connection.
     write, flush = stream.write, stream.flush
     cell_chars = chunk_chars = 0
 
@@ -176,7 +176,7 @@ def limit_writes(stream: OutStream) -> Callable[[], None]:
         nonlocal cell_chars, chunk_chars
         cell_chars = chunk_chars = 0
 
-    # ipykernel has no hook to limit its streams.
+    # Replace the method, because ipykernel has no hook to limit its streams.
     stream.write = write_chunks
     return reset
 

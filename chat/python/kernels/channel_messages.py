@@ -54,7 +54,7 @@ def pack_request(channel: str, kind: str, request_id: str, session: str, content
 
 
 def unpack_message(data: str | bytes) -> Message:
-    """Return the message in a text or binary frame; its buffers are dropped. Raises InvalidMessage, CostlyMessage."""
+    """Return the message in a frame, without buffers. Raises InvalidMessage, or CostlyMessage for too many values."""
     text = data if isinstance(data, str) else _json_part(data)
     if len(text) > _CHECKED_CHARS and sum(map(text.count, ",[{")) > VALUES_LIMIT:
         raise CostlyMessage("too many values")

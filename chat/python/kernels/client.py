@@ -67,7 +67,7 @@ class JupyterClient:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start_kernel(self, note_created: Callable[[str], Awaitable[None]] | None = None) -> str:
-        """Start a kernel, wait until it is ready, and return its id; raises KernelsUnavailable.
+        """Start a kernel, wait until it is ready, and return its id. Raises KernelsUnavailable if that fails.
 
         `note_created` is awaited with an id for `shut_down` as soon as the kernel exists. The caller can store it: if
         this process ends before the kernel is ready, the kernel goes on running.
@@ -78,7 +78,7 @@ class JupyterClient:
 
     @asynccontextmanager
     async def new_kernel(self) -> AsyncGenerator[KernelClient]:
-        """Start a kernel that ends with the block, and yield a connection to it; raises KernelsUnavailable."""
+        """Start a kernel that ends with the block; yield its connection. Raises KernelsUnavailable if that fails."""
         api, kernel = await self._start()
         try:
             yield kernel
@@ -90,7 +90,7 @@ class JupyterClient:
     async def state(self, kernel_id: str) -> str:
         """Return `idle`, `busy`, `starting` or `dead`, or an empty text if the place does not know the kernel.
 
-        Raises KernelsUnavailable.
+        Raises KernelsUnavailable if the server does not respond.
         """
         try:
             model = await (await self._kernel_api(kernel_id)).model()
@@ -99,9 +99,9 @@ class JupyterClient:
         return _state_of(model) if model is not None else ""
 
     async def find_loss(self, kernel_id: str, address: Address) -> str:
-        """Return why a kernel has ended; empty if it runs at this address.
+        """Return why a kernel has ended; empty if it runs. Raises KernelsUnavailable if the server does not respond.
 
-        Raises KernelsUnavailable if the place does not respond.
+        `address`: the server that has the kernel.
 
         If the server has restarted the kernel under its old id, only `connect` notices.
         """
@@ -118,7 +118,7 @@ class JupyterClient:
         return f"{report.reason} {VARIABLES_LOST}"
 
     async def interrupt(self, kernel_id: str) -> None:
-        """Interrupt the running cell; it is no error if the kernel is gone. Raises KernelsUnavailable."""
+        """Interrupt the running cell, if the kernel exists. Raises KernelsUnavailable if its server does not answer."""
         with suppress(KernelGone):
             await (await self._kernel_api(kernel_id)).interrupt()
 
@@ -130,7 +130,7 @@ class JupyterClient:
             return None
 
     async def shut_down(self, kernel_id: str) -> None:
-        """End the kernel and its variables; it is no error if it is gone. Raises KernelsUnavailable."""
+        """End the kernel and its variables, if it exists. Raises KernelsUnavailable if its server does not answer."""
         with suppress(KernelGone):
             await (await self._kernel_api(kernel_id)).shut_down()
 
@@ -201,7 +201,7 @@ class JupyterClient:
     async def _start(
         self, note_created: Callable[[str], Awaitable[None]] | None = None
     ) -> tuple[KernelApi, KernelClient]:
-        """Start a kernel and connect to it; raises KernelsUnavailable."""
+        """Start a kernel and connect to it. Raises KernelsUnavailable if that fails."""
         start = asyncio.create_task(KernelApi.start(self._session(), await self._place.address()))
         try:
             api = await asyncio.shield(start)
@@ -227,7 +227,7 @@ class JupyterClient:
         return api, kernel
 
     async def _prepare(self, kernel: KernelClient) -> None:
-        """Wait until a new kernel answers, and prepare it. Raises KernelsUnavailable, KernelGone, ProgramFailed."""
+        """Prepare a new kernel. Raises KernelsUnavailable if it does not answer, and the errors of `prepare`."""
         if not await kernel.wait_until_ready(START_LIMIT_S):
             raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
         await kernel.prepare()

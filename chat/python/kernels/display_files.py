@@ -21,7 +21,7 @@ from chat.vocabulary.html_elements import TAKEN_ADDRESS
 FILES_LIMIT = 64
 """Maximum number of data URIs that are extracted from one text. Later ones are not changed."""
 
-# Long payloads may be wrapped over lines, also as in JavaScript. Possessive quantifiers make the time linear.
+# Long payloads may be wrapped over lines, in JavaScript with a backslash. Possessive quantifiers make the time linear.
 _WRAP = r"(?:\\?\r?\n[ \t]*+|%0A)"
 _URI = (
     r"data:(?P<type>(?:image|audio|video)/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,3};base64,"
@@ -32,12 +32,12 @@ _DATA_URI = re.compile(_URI, re.IGNORECASE | re.ASCII)
 _ATTRIBUTE_URI = re.compile(
     rf"\b(?:src|href|poster)\s{{0,9}}=\s{{0,9}}[\"']?\s{{0,9}}(?P<uri>{_URI})", re.IGNORECASE | re.ASCII
 )
-"""A data URI in an attribute that loads a file. Others in HTML, such as those in styles, are decoration."""
+"""Matches a data URI in an attribute that loads a file. Other URIs in HTML, such as in styles, are not extracted."""
 _FIRST_FRAME = 'frames[0] = "'
 
 
 def first_image(data: Mapping[str, object]) -> ImageOutput | None:
-    """Return the first valid image among the MIME forms of an object. Its other forms show the same image."""
+    """Return the first valid image among the MIME forms of an object. Its other images show the same."""
     for mime_type in RASTER_TYPES:
         encoded = data.get(mime_type)
         decoded = _decode(encoded) if isinstance(encoded, str) else b""

@@ -68,7 +68,7 @@ class KernelApi:
 
     @classmethod
     async def start(cls, http: aiohttp.ClientSession, address: Address) -> KernelApi:
-        """Ask the server for a new kernel of its default kind; raises KernelsUnavailable."""
+        """Ask the server for a new kernel of its default kind. Raises KernelsUnavailable if it starts none."""
         status, body = await _call(http, address, "POST", "/api/kernels", START_LIMIT_S, {})
         kernel_id = body.get("id")
         if status not in (200, 201) or not isinstance(kernel_id, str) or not _KERNEL_ID.fullmatch(kernel_id):
@@ -78,7 +78,7 @@ class KernelApi:
     async def model(self) -> Mapping[str, object] | None:
         """Return Jupyter's description of the kernel, or None if the server does not know it.
 
-        Raises KernelsUnavailable.
+        Raises KernelsUnavailable if the server does not respond.
         """
         status, body = await _call(self._http, self._address, "GET", self._path, CALL_LIMIT_S)
         if status == 404:
@@ -88,18 +88,18 @@ class KernelApi:
         return body
 
     async def interrupt(self) -> None:
-        """Interrupt the running cell; a kernel that does not exist any more is no error. Raises KernelsUnavailable."""
+        """Interrupt the running cell, if the kernel exists. Raises KernelsUnavailable if its server does not answer."""
         await _call(self._http, self._address, "POST", f"{self._path}/interrupt", CALL_LIMIT_S)
 
     async def shut_down(self) -> None:
-        """End the kernel; one that does not exist any more is no error. Raises KernelsUnavailable."""
+        """End the kernel, if it exists. Raises KernelsUnavailable if the server does not respond."""
         await _call(self._http, self._address, "DELETE", self._path, SHUT_DOWN_LIMIT_S)
 
     async def take_cpu_s(self) -> float | None:
         """Return the CPU seconds of all the kernel's processes since the last call.
 
         `None` if the kernel has ended, or if its server is not Plotline's service: other servers do not count them.
-        Raises KernelsUnavailable.
+        Raises KernelsUnavailable if the server does not respond.
         """
         path = CPU_PATH.format(kernel_id=self.kernel_id)
         status, body = await _call(self._http, self._address, "POST", path, CALL_LIMIT_S)
@@ -117,7 +117,7 @@ class KernelApi:
         return EndReport(reason or "It ended by itself.", has_ended=status == 404)
 
     async def open_websocket(self) -> aiohttp.ClientWebSocketResponse:
-        """Connect to the kernel's channels, once it has started; raises KernelGone, KernelsUnavailable."""
+        """Connect to a kernel once it has started. Raises KernelGone if it ends, KernelsUnavailable if that fails."""
         handshake = asyncio.create_task(self._open_websocket())
         try:
             # If the kernel dies during the handshake, a server does not end the handshake, so check the kernel.

@@ -98,7 +98,7 @@ class KernelClient:
         try:
             async with asyncio.timeout(limit_s):
                 while not any(probe.reply.done() and probe.idle_status.done() for probe in probes):
-                    # The subscription to outputs may begin late, so that this request's idle status is lost.
+                    # Repeat the request: if the subscription to outputs begins late, the idle status is lost.
                     probes.append(PendingExecution())
                     await self._connection.send("shell", "kernel_info_request", {}, probes[-1])
                     await asyncio.wait({probes[-1].completion}, timeout=_PROBE_INTERVAL_S)
@@ -114,7 +114,7 @@ class KernelClient:
         return True
 
     async def prepare(self) -> None:
-        """Give a new kernel its own directory and hooks. Raises ProgramFailed, and the errors of `contents`."""
+        """Give a new kernel its folder and hooks. Raises ProgramFailed if that fails, and the errors of `contents`."""
         await self._run_program("kernel_start")
 
     async def execute(
@@ -217,7 +217,7 @@ class KernelClient:
         return parse_table_reading(answer)
 
     async def sheet_text(self, name: str, *, limit_s: float) -> str:
-        """Return a workbook's cells as lines; empty if it is none or too large. Raises the errors of `contents`."""
+        """Return the cells of a workbook as lines; empty for other or too large files. Raises errors of `contents`."""
         try:
             answer = await self._run_program("sheet_texts", name, limit_s=limit_s, limit_chars=SHEETS_LIMIT_CHARS)
         except ProgramFailed:
@@ -233,7 +233,7 @@ class KernelClient:
         return await file_transfer.write_file(self._run_program, self._requests.run_in_background, name, chunks)
 
     def read_file(self, name: str) -> AsyncGenerator[bytes, None]:
-        """Yield the content of a file in pieces; raises FileNotFoundError, KernelGone, KernelsUnavailable."""
+        """Yield a file in pieces. Raises FileNotFoundError if it is missing or changes, and errors of `contents`."""
         return file_transfer.read_file(self._run_program, name)
 
     async def _run_program(

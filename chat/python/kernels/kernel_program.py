@@ -20,7 +20,7 @@ _MIME_TYPE = "application/vnd.plotline.answer"
 _KEY = "answer"
 _MODULES = Path(__file__).with_name("in_kernel")
 _PACKAGE = "chat.python.kernels.in_kernel."
-# Uses only an attribute of a lambda, because users may have replaced built-in functions by variables of the same name.
+# This finds built-in functions by an attribute of a lambda, because users may have variables with their names.
 _EXPRESSION = (
     "(lambda f, b: (lambda ns: (b['exec']({source}, ns), ns['Answer'](ns, f.__globals__, {arguments}))[1])"
     "({{'__builtins__': b, '__name__': 'plotline'}}))(*((lambda f: (f, f.__builtins__))(lambda: 0)))"
@@ -53,7 +53,7 @@ def program_content(module: str, *arguments: object) -> dict[str, object]:
 
 
 def parse_answer(reply: Mapping[str, object], limit_chars: int) -> Mapping[str, object]:
-    """Return the object that `main` returned, from the content of the reply. Raises ProgramFailed."""
+    """Return the object that `main` returned, from the content of the reply. Raises ProgramFailed if there is none."""
     expressions = reply.get("user_expressions")
     result = expressions.get(_KEY) if isinstance(expressions, dict) else None
     if not isinstance(result, dict):

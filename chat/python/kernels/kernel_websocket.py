@@ -88,7 +88,7 @@ class KernelWebSocket:
         self._finish("The connection to it was closed.")
         self._reader_task.cancel()
         await asyncio.gather(self._reader_task, return_exceptions=True)
-        # The timeout of `close` itself restarts with each message that arrives.
+        # Limit the time here, because the timeout of `close` itself restarts with each message that arrives.
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await self._websocket.close()
@@ -106,7 +106,7 @@ class KernelWebSocket:
                     break
                 self._receive(message.data)
                 self._acknowledge()
-                # `receive` does not suspend while messages wait, so a flood would block the event loop.
+                # Let other tasks run: reading does not suspend while messages wait, so a flood would block them.
                 await asyncio.sleep(0)
         finally:
             self._finish(reason)

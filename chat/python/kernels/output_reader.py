@@ -148,7 +148,6 @@ class OutputReader:
             self._clear()
 
     def _clear(self) -> None:
-        """Clear what the cell shows."""
         self._clears_next = False
         self._shown.clear()
         self._images.clear()
@@ -213,7 +212,7 @@ class OutputReader:
         return self._shown.write(stream, f"{start}\n[output cut: more than 1 MB]\n")
 
     def _add_error(self, content: Mapping[str, object]) -> list[Output]:
-        # A cell raises at most one exception, so further error messages are forged.
+        # Drop further errors: a cell raises at most one exception, so they are forged.
         if self.has_error:
             return []
         self.has_error = True

@@ -105,7 +105,7 @@ class Execution:
 
     @property
     def text(self) -> str:
-        """All outputs except images as one text; see `join_text`."""
+        """The text of all outputs, without images and files; see `join_text`."""
         return join_text(self.outputs)
 
 

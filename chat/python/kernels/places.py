@@ -54,7 +54,7 @@ class Place(Protocol):
     """A place that runs kernels."""
 
     async def address(self) -> Address:
-        """Return the address, and start the local service if it is needed; raises KernelsUnavailable."""
+        """Return the address, and start the local service if needed. Raises KernelsUnavailable if that fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class RemotePlace:
 
 
 def probe_server(url: str, token: str) -> None:
-    """Ask a Jupyter server for its version; blocks for two seconds at most. Raises KernelsUnavailable."""
-    # A Jupyter Server responds to this without a token, but a Kernel Gateway does not.
+    """Check that a Jupyter server answers; blocks for two seconds at most. Raises KernelsUnavailable if it does not."""
+    # A Jupyter Server needs no token for this request, but a Kernel Gateway does.
     headers = {"Authorization": f"token {token}"} if token else {}
     try:
         request = urllib.request.Request(f"{url.rstrip('/')}/api", headers=headers)
@@ -119,7 +119,7 @@ class LocalService:
         """The folder that the service was started with."""
 
     async def address(self) -> Address:
-        """Return the gateway's address, and start the gateway if it does not run. Raises KernelsUnavailable."""
+        """Return the gateway's address; start the gateway if needed. Raises KernelsUnavailable if that fails."""
         request = {"command": "start", "on_demand": True}
         try:
             async with asyncio.timeout(START_LIMIT_S):
@@ -135,15 +135,15 @@ class LocalService:
         return _running_address(status)
 
     def status(self) -> ServiceStatus:
-        """Return the service's status; blocks for two seconds at most. Raises KernelsUnavailable."""
+        """Return the service's status; blocks for 2 s at most. Raises KernelsUnavailable if it does not answer."""
         return self._request("status", _STATUS_LIMIT_S)
 
     def start(self) -> ServiceStatus:
-        """Start the gateway and return the status once it runs or has failed; blocks. Raises KernelsUnavailable."""
+        """Start the gateway; block until it runs or has failed. Return the status. Raises the errors of `status`."""
         return self._request("start", START_LIMIT_S)
 
     def stop(self) -> ServiceStatus:
-        """End the gateway and all kernels, until `start` is called; blocks. Raises KernelsUnavailable."""
+        """End the gateway and all kernels, until `start` is called; blocks. Raises the errors of `status`."""
         return self._request("stop", START_LIMIT_S)
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -173,7 +173,7 @@ class LocalService:
     def _unreachable(self, error: Exception) -> KernelsUnavailable:
         if isinstance(error, TimeoutError):
             return KernelsUnavailable("The service for Python sessions does not answer. Try again in a minute.")
-        # If its folder does not exist either, the setting may be wrong, or the service may be on another machine.
+        # Without its folder, the service may still run: the setting may be wrong, or it may be on another machine.
         nobody_listens = isinstance(error, FileNotFoundError | ConnectionRefusedError) and self.directory.is_dir()
         return (ServiceNotRunning if nobody_listens else KernelsUnavailable)(
             "The service for Python sessions does not run on this machine. Tell the operator of this server. It is"

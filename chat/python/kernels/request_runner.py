@@ -19,8 +19,8 @@ from chat.python.kernels.pending_execution import PendingExecution, set_done
 INTERRUPT_GRACE_S = 5.0
 """Maximum time until an interrupted cell has stopped. After it, the kernel is shut down."""
 _INTERRUPTS = 2
-"""Number of interrupts within this time. Code that ignores errors for a moment, such as a finalizer, may swallow the
-first one."""
+"""Number of interrupts within INTERRUPT_GRACE_S. Code that ignores errors for a moment, such as a finalizer, may ignore
+the first one."""
 _INTERRUPT_REPLY_S = 1.0
 _SHUT_DOWN_WAIT_S = 2.0
 _LAST_MESSAGES_S = 1.0

@@ -37,7 +37,7 @@ class LostNumberJSON(TypedDict):
 def find_lost_numbers(
     conversation_id: uuid.UUID, replaced: Attachment, newer: Attachment, outputs: Mapping[CodeBlock, str]
 ) -> list[LostNumberJSON]:
-    """Return the numbers of the shown answers that are not in the new outputs, nor in the newer file.
+    """Return the numbers of the shown answers that came from the old results or file, and are not in the new ones.
 
     `outputs`: the new output of each block; an empty text for a block that failed.
     """

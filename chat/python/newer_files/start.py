@@ -33,11 +33,11 @@ MORE_DIFFERENCES = "{number} more differences."
 DIFFERENCES_LIMIT = 5
 """Maximum number of differences that an error lists."""
 _FORM = ("delimiter", "decimal", "header_rows", "sheet", "path", "date_order")
-"""Choices of a reading that code may repeat, so a difference may break the code."""
+"""Choices of how a table is read that code may contain, too. If they differ, the code may fail."""
 
 
 def find_replaceable(conversation: Conversation, attachment_id: uuid.UUID) -> SessionFile | None:
-    """Return a file of the shown messages or of the project that can hold a table, as code finds it."""
+    """Return the file with this id if it is of a shown question or the project, and may hold a table; else `None`."""
     files = session_files(conversation.pk)
     found = (file for file in files if file.attachment.pk == attachment_id and not file.is_kept)
     return next((file for file in found if can_hold_table(file.attachment)), None)

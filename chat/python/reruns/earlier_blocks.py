@@ -1,4 +1,4 @@
-"""Blocks of code that run again before the chosen block, if it is run again from the start. Each gets a verdict."""
+"""Gives verdicts to the blocks of code that run again before the chosen block, if it runs again from the start."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EarlierBlocks:
     """Blocks that run one after the other, and their verdicts so far."""
 
     def __init__(self, conversation_id: uuid.UUID, blocks: Sequence[CodeBlock], language: str) -> None:
-        """Take the blocks in order. `language`: language of the owner's pages, which show the verdicts."""
+        """Prepare to compare these blocks. `language`: language of the owner's pages, which show the verdicts."""
         self.codes = [block.code for block in blocks]
         self.verdicts: list[BlockVerdict] = []
         """Verdicts of the blocks that have run, without blocks whose earlier result is unknown."""

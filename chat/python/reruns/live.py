@@ -44,7 +44,7 @@ _running: dict[tuple[uuid.UUID, int], LiveRerun] = {}
 async def stop_rerun(message: Message, index: int) -> bool:
     """Stop a block that runs again, in this process or another one; return False if it does not run."""
     if not await turn_store.run(rows.request_stop, message.pk, index):
-        # A page that shows it as running is outdated: its process has died.
+        # Update pages that still show the block as running: the process that ran it has died.
         broadcast.publish(Announcement(str(message.conversation_id), None, is_whole=True))
         return False
     if live := _running.get((message.pk, index)):
@@ -101,7 +101,7 @@ class LiveRerun:
             async with aclosing(run.parts()) as lists:
                 async for parts in lists:
                     for part in parts:
-                        # All outputs, because earlier ones have changed.
+                        # Earlier outputs have changed, so this part holds all of them.
                         if isinstance(part, OutputsRedrawn):
                             self._output = sanitize_text(shown_text(part.parts))[-SHOWN_CHARS:]
                         else:

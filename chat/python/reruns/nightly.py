@@ -120,7 +120,7 @@ def _result(run: _Run, error: str = "") -> Mapping[str, str]:
 
 
 def _fitting() -> ConversationQuerySet:
-    """Return the conversations whose code may run now: pinned, chosen for the night, and without a live answer."""
+    """Return the conversations that may run now: pinned, chosen for the night, owner active, and no live answer."""
     pinned = Conversation.objects.kept().in_use().filter(nightly=True, pinned_at__isnull=False, owner__is_active=True)
     return pinned.exclude(Exists(Turn.objects.filter(conversation=OuterRef("pk"), status__in=Turn.LIVE)))
 

@@ -18,7 +18,7 @@ _NOTE = re.compile(rf"\[(?:{_SENTENCES})\]\n")
 
 
 def without_notes(output: str) -> str:
-    """Return the output without the notes before it. All of them are written before the code begins."""
+    """Return the output without the server's sentences before it. All are written before the code begins."""
     start = 0
     while note := _NOTE.match(output, start):
         start = note.end()

@@ -49,7 +49,7 @@ def _images(record: MessageRecord, run: RecordedRun) -> tuple[bytes, ...]:
     attachments = [of_parts.get(index) for index in run.image_parts]
     attachments += [by_index.get(index) for index in run.printed_images]
     images = [attachment for attachment in attachments if attachment and attachment.is_image]
-    # An imported answer may name one image many times.
+    # Read each image once: an imported answer may name one image many times.
     by_id = {image.pk: image for image in images}
     if len(images) > IMAGES_LIMIT or sum(image.size_bytes for image in by_id.values()) > IMAGES_LIMIT_BYTES:
         raise RerunRefused(TOO_MANY_IMAGES)

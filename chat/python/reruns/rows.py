@@ -74,7 +74,7 @@ def end(message_id: uuid.UUID, index: int, comparison: Comparison | None, *, fro
 def store_verdict(message_id: uuid.UUID, index: int, comparison: Comparison) -> bool:
     """Store the verdict of a block that ran before another one. Pages are updated at the end of that one.
 
-    Return False for a deleted message, and for a block that is being run again by itself.
+    Return False for a deleted message, and for a block that another request runs again now.
     """
     with _locked(message_id) as message:
         if message is None or is_running(_state(message, index)):
@@ -102,7 +102,7 @@ def has_live_turn(conversation_id: uuid.UUID) -> bool:
 
 def _tell_pages(message: Message) -> None:
     if not has_live_turn(message.conversation_id):
-        # Each frame of a live turn names the revision before it, so the revision must not change meanwhile.
+        # Not during a live turn: each of its frames names the revision before it, so the revision must not change.
         increment_revision(message.conversation_id)
 
 
@@ -110,7 +110,7 @@ def _tell_pages(message: Message) -> None:
 def _locked(message_id: uuid.UUID) -> Iterator[Message | None]:
     rows = Message.objects.filter(pk=message_id)
     with transaction.atomic():
-        # Starts of answers, other changes of the revision, and the deletion lock this row, too.
+        # Lock the conversation, as starts of answers, other changes of its revision, and its deletion do.
         list(Conversation.with_deleted.select_for_update().filter(pk__in=rows.values("conversation")).values_list("pk"))
         yield rows.only("conversation_id", "reruns").first()
 

@@ -27,7 +27,7 @@ from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_FAILED, OUT
 TOLERANCE = 1e-6
 """Maximum difference of numbers with a decimal point or an exponent, relative to the larger one."""
 ABSOLUTE_TOLERANCE = 1e-12
-"""Maximum absolute difference that is always allowed. So all numbers that are much smaller count as equal."""
+"""Maximum absolute difference that is always allowed. So all numbers that are much smaller than this count as equal."""
 HASH_SIDE = 16
 """Number of rows of a difference hash, and of bits in each row."""
 HASH_LIMIT_BITS = 10
@@ -106,7 +106,7 @@ def _compare_failures(before: RunOutput, after: RunOutput) -> Comparison:
     if before.outcome != OUTCOME_FAILED:
         return Comparison(Verdict.FAILED, f"The code failed: {_quoted(error)}.")
     if before.is_cut:
-        # The error was after the cut, so it is unknown.
+        # The earlier error was in the part that was cut off, so only the outputs can be compared.
         return _compare_outputs(before, after)
     if _is_same_line(last_line(before.text), error):
         return Comparison(Verdict.REPRODUCED, "The code failed with the same error.")
@@ -188,7 +188,7 @@ def difference_hash(data: bytes) -> int:
     except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError) as error:
         # Pillow's decoders raise any of these errors for broken data.
         raise UnreadableImage("This image is broken.") from error
-    # A transparent graph is shown on white.
+    # Pages show a transparent graph on white, so it is compared on white.
     white = Image.new("RGBA", small.size, "white")
     gray = Image.alpha_composite(white, small).convert("L").resize((HASH_SIDE + 1, HASH_SIDE))
     pixels = gray.tobytes()

@@ -59,5 +59,5 @@ async def finish_stop(session: PythonSession) -> None:
 
 
 async def _is_reachable(session: PythonSession) -> bool:
-    """Return whether the session's kernel is at the current address. A local service that was restarted has another."""
+    """Return whether the session's kernel is at the current address. A restarted local service has another address."""
     return (await current_place().address()).url == session.place

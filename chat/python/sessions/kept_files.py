@@ -120,7 +120,7 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
     Raises NotWritten if the conversation was deleted, KeepRefused if the file is refused, and QuotaExceeded.
     """
     with transaction.atomic():
-        # The deletion of a conversation locks this row, too.
+        # Lock the conversation, as its deletion does, so that it cannot be deleted meanwhile.
         if not Conversation.objects.select_for_update().filter(pk=message.conversation_id).exists():
             raise NotWritten
         if kept := _find_kept(message.pk, found.attachment_name):
@@ -139,6 +139,6 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
         MessageAttachment.objects.create(message=message, attachment=attachment, index=index)
         live = Turn.objects.filter(conversation=message.conversation_id, status__in=Turn.LIVE)
         if not live.exists():
-            # Each frame of a live turn names the revision before it, so the revision must not change meanwhile.
+            # Not during a live turn: each of its frames names the revision before it, so the revision must not change.
             increment_revision(message.conversation_id)
     return KeptFile(attachment, index, is_new=True)

@@ -32,7 +32,7 @@ IDLE_CPU_S = 0.01
 
 
 async def check_kernel_time(owner_id: int | None) -> None:
-    """Raise KernelTimeUsedUp if code of a person may not run now. `None`: the account was deleted."""
+    """Raise KernelTimeUsedUp if code of a person may not run now. `None`, for a deleted account, has no limit."""
     if owner_id is not None:
         await session_store.run(check_quota, owner_id, Resource.KERNEL_TIME, error=KernelTimeUsedUp)
 

@@ -67,14 +67,14 @@ class EvictKernel:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """No kernel is free. The caller must ask again within `QUEUE_LEASE_S`."""
+    """The session gets no kernel now, for example because none is free. Ask again within `QUEUE_LEASE_S`."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The session may not wait: so many of its owner's sessions wait that asking for all of them delays others."""
+    """The session may not wait, because too many sessions of its owner wait. Their queries would delay other people."""
 
     sentence: str
 

@@ -184,7 +184,7 @@ async def _end(client: JupyterClient, session: PythonSession, url: str | None) -
 async def _free(
     client: JupyterClient, session: PythonSession, url: str | None, on_abandoned: Callable[[uuid.UUID], object]
 ) -> None:
-    """Interrupt the cell of a kernel, and store that it has ended. `url`: see `_end`."""
+    """Interrupt the cell of a kernel, and store that the cell has ended. `url`: see `_end`."""
     loss = OTHER_PLACE
     if session.place == url:
         async with asyncio.timeout(FREE_LIMIT_S):

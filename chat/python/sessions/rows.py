@@ -187,6 +187,6 @@ def abandon_cell(message_id: uuid.UUID) -> None:
 
 
 def end_cell(session_id: int, generation: int, columns: Mapping[str, object]) -> bool:
-    """Release the lease. `columns`: those to store, such as the variables that the kernel has now."""
+    """Release the lease. `columns`: values of columns to store, such as the variables that the kernel has now."""
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     return rows.update(**{**columns, "busy_until": None, "last_used_at": Now()}) == 1

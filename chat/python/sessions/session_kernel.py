@@ -56,7 +56,7 @@ class LeasedKernel:
     """The row as it was before the lease was taken."""
     kernel: KernelClient
     renewal: ExitStack
-    """Renews the lease until it is closed."""
+    """Renews the lease until this stack is closed."""
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns that are stored when the lease is released."""
     loss: str = ""
@@ -117,7 +117,7 @@ class SessionKernel:
             if held.loss:
                 await session_store.run(rows.note_lost, session.pk, session.generation, held.loss)
             else:
-                # Also without a cell: the reaper would count this CPU time as that of code that was left running.
+                # Count also if no cell ran: otherwise the reaper takes this CPU time for that of code that runs on.
                 held_s = time.monotonic() - began_at if held.run_s else 0.0
                 await count_left_running(current_client(), session, held_s=held_s)
                 await session_store.run(rows.end_cell, session.pk, session.generation, held.columns)

@@ -91,7 +91,7 @@ def _control(key: str, reading: TableReading, choices: Mapping[str, object]) -> 
 
 
 def _values(key: str, reading: TableReading, chosen: object) -> list[str]:
-    """Return the values that can be chosen, candidates first."""
+    """Return the values that can be chosen, each once. `chosen`: the choice so far, if any."""
     candidates: Iterable[Choice] = reading.candidates.get(key, ())
     usual: dict[str, Iterable[object]] = {
         "encoding": ENCODINGS,

@@ -56,7 +56,7 @@ _limits: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Limits] = weakref
 
 
 async def read_attachment(attachment: Attachment, choices: Choices) -> TableReading | None:
-    """Read the table in an attachment as its owner chose; return `None` for prose, or if no kernel can read it now."""
+    """Return the reading of a table; `None` for prose without choices, or if no kernel or storage can be used now."""
     limits = _limits.setdefault(asyncio.get_running_loop(), _Limits())
     async with limits.admit(attachment.owner_id):
         try:

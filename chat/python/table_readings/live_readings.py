@@ -40,7 +40,7 @@ class TooManyPreviews(Exception):
 
 
 Task: TypeAlias = asyncio.Task[TableReading | None]
-"""A task that reads a file. Its result is `None` if the file is prose, or if no kernel can read it now."""
+"""A task that reads a file. Its result is `None` if the file is prose, or if it cannot be read now."""
 
 _running: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[uuid.UUID, Task]] = weakref.WeakKeyDictionary()
 """The newest reading of each attachment in each event loop, by the ids of attachments."""

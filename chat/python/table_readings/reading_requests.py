@@ -40,7 +40,7 @@ class ReadingUnavailable(Exception):
 
 
 def find_or_read_table(attachment: Attachment) -> TableReading | None:
-    """Return the reading of an attachment; `None` if it is no table, or if no kernel can read it now.
+    """Return the reading of an attachment; `None` if it is no table, or if it cannot be read now.
 
     Blocks until the file is read. Raises TooManyPreviews if the person asks for too many.
     """

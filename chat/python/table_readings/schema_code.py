@@ -17,15 +17,16 @@ _OPTIONS = frozenset(
 )
 """Texts in the code that are words of pandas and of the readers, and not from the file."""
 _SHORT_CHARS = 2
-"""Maximum length of a separator or a decimal mark. Texts of this length are allowed."""
+"""Maximum length of a separator or a decimal mark. Texts that are not longer are allowed."""
 _QUOTING = frozenset({"comment", "na_values"})
 """Options whose values quote cells. Code with one of them is refused."""
 _DATE_FORMAT = re.compile(r"(?:%[A-Za-z]|[-/.:, TZ])+")
 
 
 def is_schema_code(code: str, label: str, names: Collection[str]) -> bool:
-    """Return whether all texts in an expression are names of the file, its sheets, keys or columns, or pandas' words.
+    """Return whether no text in an expression quotes a cell.
 
+    Allowed are names of the file, its sheets, keys or columns, words of pandas, encodings, date formats and separators.
     `label`: the name of the file. `names`: the names of the columns.
     """
     if not code:

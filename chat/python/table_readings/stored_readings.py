@@ -75,7 +75,7 @@ def store_choices(attachment_id: uuid.UUID, reading: TableReading, choices: Choi
         "choices": choices,
         "chosen_at": timezone.now(),
     }
-    # The attachment may have been deleted meanwhile.
+    # Ignore this error: the attachment was deleted meanwhile.
     with suppress(IntegrityError):
         AttachmentPreview.objects.update_or_create(attachment_id=attachment_id, defaults=values)
     if choices.get("encoding") != former.get("encoding"):

@@ -26,9 +26,8 @@ _KEPT = 16
 def workbook_text(attachment: Attachment) -> str | None:
     """Return the visible cells, with a line for each row and tabs between cells.
 
-    Return `None` if the file is no workbook, or cannot be read now.
-
-    Blocks until a kernel has read the file, so call it on a thread.
+    Return `None` if the file is no workbook, has no or too many cells, or cannot be read now. Blocks until a kernel has
+    read the file, so call it on a thread.
     """
     if not is_enabled() or suffix_of(name_in_code(attachment.name, attachment.mime_type)) not in WORKBOOKS:
         return None

@@ -82,7 +82,7 @@ class PythonTools:
         is_native, is_private = turn.engine == Engine.NATIVE, turn.private_data
         labels = {pk: native_name(label) if is_native else label for pk, label in labels_of(files).items()}
         tables = [file for file in files if can_hold_table(file)]
-        # If a person must release results first, leave out these notes: they give examples of cells.
+        # If a person must release results first, leave out notes of files that only the session has: they quote cells.
         needs_release = results_need_release(turn.conversation) and not is_private
         told = [file for file in tables if not (needs_release and is_kept_in_session(file))]
         readings = stored_readings({file.pk for file in told}) if told else {}

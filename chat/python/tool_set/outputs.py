@@ -62,7 +62,7 @@ class OutputParts:
             self._cleared += output.cleared
             self._left_out += output.left_out
         elif self._redrawn is None:
-            # If outputs have been redrawn, `take` reads all of them later, also this one.
+            # Add this output only if earlier ones are unchanged. After a change, `take` reads all outputs again.
             self._parts.add(output)
         self._is_changed.set()
 

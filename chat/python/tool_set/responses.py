@@ -16,7 +16,7 @@ FILES_LIMIT = 50
 
 
 def cell_response(result: CellResult, graph_count: int) -> JSONObject:
-    """Return the result for the model of a cell that it ran."""
+    """Return the result of a cell, as the model that ran it gets it."""
     execution = result.execution
     notes = list(result.notes)
     # Remove images as Base64, which a model cannot read. The page shows the whole output.

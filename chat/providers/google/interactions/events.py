@@ -1,4 +1,4 @@
-"""The events of one interaction as stream events. Pure.
+"""Converts the events of one interaction to stream events. Pure.
 
 `event_type` is the type of an event, and `index` names its step. The last event has no steps, so they are made of the
 events that began them and of their deltas. Text is passed on as it arrives, everything else when its step ends.
@@ -60,9 +60,9 @@ class _Step:
     """A step that is being received."""
 
     wire: JSONObject
-    """The fields received so far, without texts and files."""
+    """The fields of the step received so far, without texts and files."""
     pieces: list[str] = field(default_factory=list)
-    """The pieces of its arguments, which are JSON."""
+    """The pieces of the step's arguments, which are JSON."""
     annotations: list[JSON] = field(default_factory=list)
 
 
@@ -77,7 +77,7 @@ class InteractionDecoder:
         self._last = 0
         """The index of the newest step."""
         self._follows_output = False
-        """Whether a `model_output` ended without a part for its end, and no part followed. A second would join it."""
+        """Whether the last parts are of an ended `model_output` without a mark of its end. A second would join it."""
         self._citations: list[JSON] = []
         self._step_error: WireObject = {}
         self._failure: WireObject | None = None
@@ -142,7 +142,7 @@ class InteractionDecoder:
     def _delta(self, index: object, delta: WireObject) -> Iterator[StreamEvent]:
         number = index if isinstance(index, int) else self._last
         if number not in self._open:
-            # The start of the step was lost.
+            # The event that starts the step is missing, so start the step here.
             kind = as_text(delta.get("type"))
             yield from self._start(number, {"type": STEP_OF_DELTA.get(kind, kind)})
         yield from self._add(self._open[number], delta)
@@ -239,7 +239,7 @@ def _shown(part: Text | Thought) -> Iterator[StreamEvent]:
 
 
 def _joined(before: JSON, value: JSON) -> JSON:
-    """Return the result with its next piece."""
+    """Return the result of a step with its next piece appended. A piece of another type replaces it."""
     if isinstance(before, str) and isinstance(value, str):
         return before + value
     return [*before, *value] if isinstance(before, list) and isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""A conversation as the steps of a request to the Interactions API. Pure.
+"""Writes a conversation as the steps of a request to the Interactions API. Pure.
 
 The steps of an answer of the same model are sent back unchanged. Answers of other models become text, because
 the API refuses calls that it has not signed: the model gets their code as its own text, their results from the user.
@@ -48,9 +48,9 @@ class StepWriter(RequestWriter):
         self._is_open = False
         """Whether more content may be added to the last step."""
         self._calls: dict[str, FunctionCall] = {}
-        """`call_id` -> last call with it, to which a response belongs. Ids are unique in one answer only."""
+        """`call_id` -> last call with it, to which a response belongs. Calls of several answers may have one id."""
         self._results: list[JSON] = []
-        """The contents of the last result of code. It has gaps for its images, which are the next parts."""
+        """The contents of the last result of code. `None` stands for each of its images, which are the next parts."""
 
     def write(self, request: GenerateRequest) -> list[JSONObject]:
         """Return the steps. The system instruction is not among them."""
@@ -119,7 +119,7 @@ class StepWriter(RequestWriter):
                 text = f"[The code {ending}. Its output:]\n{fenced(part.output or '', '')}"
                 self._add(USER_INPUT, _text(text))
             case FunctionCall() | FunctionResponse():
-                # `_write_response` writes both when it writes the user's content.
+                # These are calls of other models. `_write_response` writes each call together with its response.
                 pass
             case Thought() | ToolCall() | ToolResponse() | Display() | Unsupported():
                 pass
@@ -176,7 +176,7 @@ def file_content(part: Part) -> list[JSONObject]:
 
 
 def _without_gaps(step: JSONObject) -> JSONObject:
-    """Return a step without the gaps of images that are not sent."""
+    """Return a step whose result has no `None`. A `None` is left for each image that is not sent."""
     result = step.get("result")
     if not isinstance(result, list) or None not in result:
         return step

@@ -44,7 +44,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
     arguments = _arguments(step)
     match kind:
         case "thought":
-            # The API refuses a thought that comes back without its signature.
+            # Keep no step of a thought without a signature, because the API refuses to take it back.
             if as_text(step.get("signature")):
                 yield Thought("", provider_data=_data(step))
         case "model_output":
@@ -61,7 +61,7 @@ def parts_of(step: WireObject, *, is_whole: bool) -> Iterator[Part]:
             name, data = as_text(step.get("name")), _data(step, "arguments")
             yield FunctionCall(name, arguments if is_whole else None, call_id, provider_data=data)
         case "user_input":
-            # The API repeats the question.
+            # The API repeats the user's question in its response.
             pass
         case _ if kind.endswith(CALL):
             yield ToolCall(_tool_name(step, kind, CALL), arguments, call_id, provider_data=_data(step, "arguments"))
@@ -90,7 +90,7 @@ def step_of(part: Part, step: JSONObject) -> JSONObject:
         case ToolResponse() if part.result is not None:
             wire["result"] = part.result.get("result")
         case CodeExecutionResult():
-            # The API requires the field even if the code printed nothing.
+            # The API requires the field `result` even if the code printed nothing.
             wire["result"] = _result(part.output or "", step.get("result"))
     signature = part.provider_data.get("thought_signature")
     return {**wire, "signature": signature} if signature else wire
@@ -120,7 +120,6 @@ def _data(step: WireObject, *held: str, **changed: JSON) -> JSONObject:
 
 
 def _arguments(step: WireObject) -> dict[str, JSON] | None:
-    """Return the arguments of a call; `None` if they are no JSON object."""
     arguments = step.get("arguments")
     if isinstance(arguments, str):
         try:

@@ -14,7 +14,7 @@ READ = frozenset(
 """The types of events that are read. `LEFT_OUT` lists the other known types; unknown types are skipped too."""
 LEFT_OUT = frozenset(
     {
-        # `response.output_item.done` has the same content.
+        # These are left out, because `response.output_item.done` has the same content.
         *("response.content_part.added", "response.content_part.done"),
         *("response.output_text.done", "response.refusal.done"),
         *("response.reasoning_summary_part.added", "response.reasoning_summary_part.done"),

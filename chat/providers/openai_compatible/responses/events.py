@@ -52,7 +52,7 @@ class _Item:
     shown: dict[str, int] = field(default_factory=dict)
     """Type of the delta -> number of characters that were shown."""
     paragraph: object = None
-    """The index of the summary or the content to which the last delta of its reasoning belongs."""
+    """The index of the summary or the content to which the last delta of the item's reasoning belongs."""
 
 
 class ResponseEvents:
@@ -112,7 +112,6 @@ class ResponseEvents:
                 yield from self._reasoning(item, kind, as_text(event.get("delta")), paragraph)
 
     def _item(self, event: WireObject, wire: WireObject) -> _Item:
-        """Return the item to which an event belongs."""
         number = event.get("output_index")
         if not isinstance(number, int):
             number = self._number_by_ids(event, wire)
@@ -142,7 +141,7 @@ class ResponseEvents:
             is_next = self._last is None and self._message not in (None, item)
             yield from self._end_text(is_followed=True)
             if is_next:
-                # Two messages follow each other with nothing visible between them.
+                # Separate two messages that have only invisible items between them.
                 yield PartDelta(_message_end(item.number, BREAK))
         self._last = self._message = item
         item.shown[kind] = item.shown.get(kind, 0) + len(text)
@@ -166,9 +165,10 @@ class ResponseEvents:
         yield TextDelta(text, is_reasoning=True)
 
     def _end_text(self, following: _Item | None = None, *, is_followed: bool = False) -> Iterator[Delta]:
-        """Mark the end of the last message if a later request needs it to send messages apart, with phase and in order.
+        """Yield a part that marks the end of the last message, if later requests need it.
 
-        `following`: the next item, which may have a lower number. `is_followed`: whether another message begins.
+        They need it to send the message apart from the next one, with its `phase`, or in order: `following` is the next
+        item, which may have a lower number. `is_followed`: whether another message begins.
         """
         item, self._last = self._last, None
         if item is None or not item.shown.keys() & set(TEXT_TYPES.values()):
@@ -234,7 +234,7 @@ class ResponseEvents:
         if error := response.get("error"):
             yield ErrorInStream(error)
         elif status == "failed":
-            # A separate event may follow with the reason.
+            # Report no error yet, because a separate event may follow with the reason.
             self._has_failed = True
         else:
             yield from self._finish_reason(response, status)

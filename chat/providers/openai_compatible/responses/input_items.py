@@ -45,7 +45,7 @@ class _Answer:
 
     is_own: bool
     items: list[tuple[int, JSONObject]] = field(default_factory=list)
-    """Index in its response, and item."""
+    """The items, each with its index in the response."""
     text: list[str] = field(default_factory=list)
     code_ids: set[str] = field(default_factory=set)
     """`call_id`s of code whose item is sent back, which includes the output."""

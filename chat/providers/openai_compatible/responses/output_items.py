@@ -109,7 +109,6 @@ def arguments_of(item: WireObject) -> dict[str, JSON] | None:
 
 
 def _code_of(item: WireObject, number: int) -> Iterator[Delta]:
-    """Yield code that the server ran, with its output and its pictures."""
     call_id, outputs = as_text(item.get("id")), as_objects(item.get("outputs"))
     # Drop the outputs, because their pictures would be stored twice.
     data = kept_data({**item, "outputs": None}, number)

@@ -10,7 +10,7 @@ from traitlets import default
 UNSENT_LIMIT_BYTES = 32 * 1024 * 1024
 """Maximum number of bytes that wait for a slow client. Above it, the kernel's output is not read until half is sent."""
 BYTES_PER_S = 8_000_000.0
-"""Maximum of text that a kernel may send per second, on average of three seconds. A client stops a cell earlier."""
+"""Bytes of text that a kernel may send per second, on average over 3 s. Plotline's client stops a cell before that."""
 MESSAGES_PER_S = 3000.0
 _OUTPUT_LEFT_OUT = "[output left out: the code writes faster than it can be sent]"
 

@@ -77,7 +77,7 @@ async def serve(supervisor: Supervisor, listener: socket.socket) -> asyncio.Serv
             writer.write(json.dumps(await _reply(supervisor, line)).encode() + b"\n")
             await writer.drain()
         except (OSError, ValueError, TimeoutError):
-            # The client has gone, or it sends no request. It gets no reply.
+            # Send no reply: the client has gone, or it has sent no request.
             pass
         finally:
             writer.close()

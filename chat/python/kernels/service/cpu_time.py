@@ -38,7 +38,7 @@ class CpuMeter:
 
     @property
     def total_s(self) -> float:
-        """The time up to the last sample, in seconds."""
+        """The CPU time up to the last sample, in seconds."""
         return self._ticks / _TICKS_PER_S
 
     def sample(self, pids: Iterable[int]) -> None:

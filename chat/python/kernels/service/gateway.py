@@ -69,7 +69,7 @@ class SandboxGateway(KernelGatewayApp):
         # Before each ping, Jupyter compares the age of the last answer with the timeout. A timeout of one interval
         # would close every connection at the first ping.
         self.web_app.settings.update(ws_ping_interval=interval_ms, ws_ping_timeout=3 * interval_ms)
-        # Jupyter logs the end of every kernel as an error. Its logger has the level of the root logger.
+        # Undo that the root logger got Jupyter's level, CRITICAL. Jupyter logs the end of every kernel as an error.
         logging.getLogger().setLevel(logging.WARNING)
         # Tornado warns about each request for a kernel that is gone.
         logging.getLogger("tornado.general").setLevel(logging.ERROR)
@@ -108,7 +108,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
     config = Config()
     config.SandboxMappingKernelManager.cull_idle_timeout = options.idle_limit_s
     config.SandboxMappingKernelManager.cull_interval = min(60, max(1, options.idle_limit_s // 5))
-    # Also end busy kernels: a killed client may have left code running. A kernel with a client is never ended.
+    # Also cull busy kernels: a killed client may have left code running. Jupyter culls no kernel that has a client.
     config.SandboxMappingKernelManager.cull_busy = True
     # Do not buffer output for kernels without a client, because it could fill the memory.
     config.SandboxMappingKernelManager.buffer_offline_messages = False

@@ -98,7 +98,7 @@ class SandboxKernelManager(AsyncIOLoopKernelManager):
         while event != zmq.EVENT_MONITOR_STOPPED:
             event = parse_monitor_message(await monitor.recv_multipart())["event"]
             if event == zmq.EVENT_DISCONNECTED:
-                # A kernel that exits also disconnects. Its exit is noticed first.
+                # End the kernel only later: if it disconnects because it exits, its exit is noticed before.
                 asyncio.get_running_loop().call_later(EXIT_GRACE_S, self._end_unreadable, pid)
         monitor.close(linger=0)
 

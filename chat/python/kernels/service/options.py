@@ -34,7 +34,7 @@ class GatewayOptions:
     sooner.
     """
     ping_interval_s: float = 30.0
-    """Time between two pings. A client that does not answer three pings is disconnected."""
+    """Time between two pings. A client that answers none of three pings is disconnected."""
     is_sandboxed: bool = True
     uses_cgroups_as_root: bool = False
     """Whether a service that runs as root creates control groups although none is delegated to it."""

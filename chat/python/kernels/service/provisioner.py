@@ -132,7 +132,7 @@ class SandboxProvisioner(LocalProvisioner):
                 try:
                     signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
                 except ProcessLookupError:
-                    # It has just exited.
+                    # The process has just exited.
                     return
 
     def inspect_exit(self) -> None:

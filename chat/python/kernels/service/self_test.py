@@ -21,7 +21,7 @@ _PATH = "/self_test.py"
 async def run(directory: Path) -> None:
     """Run code that tries to escape from a sandbox like that of a kernel. Its folder is created in `directory`.
 
-    Raises SandboxUnavailable, with a sentence, if one of them succeeds or no sandbox can be set up. Call this on the
+    Raises SandboxUnavailable, with a sentence, if an attempt succeeds or no sandbox can be set up. Call this on the
     main thread: the sandbox ends with the thread that started it.
     """
     folder = Path(tempfile.mkdtemp(prefix="t-", dir=directory))
@@ -50,7 +50,7 @@ async def run(directory: Path) -> None:
 def _wait(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """Return the output and the standard error of the process once it has exited.
 
-    Its standard input stays open until then, because the sandbox ends when it is closed. Both outputs fit into a pipe.
+    Its standard input stays open until then: `bootstrap` does not run with a closed one. Both outputs fit into a pipe.
     """
     with process:
         try:

@@ -91,7 +91,7 @@ class Supervisor:
         return replace(status, kernels=health.kernels, warm_kernels=health.warm_kernels) if health else status
 
     async def watch_launches(self) -> None:
-        """Test whether code can run, until the test succeeds: a missing tool may be installed meanwhile."""
+        """Test whether code can run, and repeat this while it cannot: a missing tool may be installed meanwhile."""
         is_tested = False
         while True:
             if self._launch_error or not is_tested:
