@@ -39,5 +39,5 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):
 
 
 def without_comments(source: bytes) -> bytes:
-    """Return a script or style sheet of Plotline without its comments."""
+    """Return a script or style sheet of Plotline without its comments, but with those at the end of a line of code."""
     return _COMMENT.sub(b"", source)

@@ -104,6 +104,6 @@ def _read_rows(request: HttpRequest, ids: list[uuid.UUID]) -> Iterator[tuple[obj
 
 
 def _english_title(request: HttpRequest, conversation: Conversation) -> str:
-    """Return the title, or an English replacement: exports do not depend on the language of the reader."""
+    """Return the title, or a replacement if this reader may not see it; in English, whatever the reader's language."""
     with override("en"):
         return get_visible_title(request, conversation)

@@ -28,7 +28,7 @@ from chat.messages.changes import (
     Waited,
 )
 from chat.messages.cleared_outputs import ClearedOutputs
-from chat.messages.marked_text import text_pieces
+from chat.messages.markers_in_text import text_pieces
 from chat.vocabulary.markers import join_text
 from chat.vocabulary.parts import (
     FunctionCall,
@@ -272,7 +272,7 @@ class Answer:
 
 
 def _other_chars(part: Part) -> int:
-    """Return the number of characters of what a part holds besides its text."""
+    """Return the characters of a part's `provider_data`, of a call's arguments and of a provider's tool's result."""
     chars = len(str(part.provider_data)) if part.provider_data else 0
     if isinstance(part, FunctionCall | ToolCall):
         chars += len(str(part.arguments))

@@ -9,7 +9,7 @@ import weakref
 
 from channels.db import database_sync_to_async
 
-from chat.messages.stored_ledgers import store_ledger
+from chat.messages.number_ledgers import store_ledger
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from attachments.models import Attachment
 from chat.messages.approval import Approval, awaited_approval
 from chat.messages.code_results import codes_without_result
 from chat.messages.log import fold
-from chat.messages.marked_text import find_markers, text_pieces
+from chat.messages.markers_in_text import find_markers, text_pieces
 from chat.messages.numbers.as_json import NumberJSON
 from chat.messages.text_runs import PartRun, part_runs
 from chat.models import CLEARED_INDEX, CallDecision, Feedback, Message, MessageAttachment, NumberLedger, Round, Turn

@@ -38,7 +38,7 @@ class GroupPlace:
 
     @property
     def query(self) -> str:
-        """The query and the fragment of the URL of a page that holds this group."""
+        """What follows the path in the URL of a page that holds this group of a text: query and fragment."""
         return f"?at={self.name}#{self.element_id}"
 
     @property

@@ -126,7 +126,7 @@ def test_pages_preload_exactly_the_modules_that_their_first_script_imports(clien
     assert all(path.exists() for path in imports(on_demand, dynamic=True))
 
 
-def test_collected_scripts_equal_their_sources_without_comments(collected: Path) -> None:
+def test_collected_scripts_equal_their_sources_without_lines_of_comments(collected: Path) -> None:
     assert without_comments(b"// a\nb(); // c\n  /* d\n e */\nf(`/* g */`);\n/** h */ i();\n") == (
         b"b(); // c\nf(`/* g */`);\n/** h */ i();\n"
     )

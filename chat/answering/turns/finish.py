@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from attachments.store import BytesUnavailable
 from chat.answering.prompt.file_choice import FilesTooLarge
-from chat.answering.turns.billing import NO_BILL, Bill, bill_answer
+from chat.answering.turns.answer_cost import NO_BILL, Bill, bill_answer
 from chat.answering.turns.private_results import BecamePrivate
 from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer

@@ -14,7 +14,7 @@ from django.conf import settings
 from chat.answering.prompt.context_window import answer_tokens
 from chat.answering.prompt.rows import PromptRows
 from chat.answering.turns import live_page
-from chat.answering.turns.billing import bill_live_answer
+from chat.answering.turns.answer_cost import bill_live_answer
 from chat.answering.turns.finish import NO_ERROR, Ending, TurnError, closing_at_end
 from chat.answering.turns.log_writer import Commits, LogWriter
 from chat.answering.turns.redraw_pause import redraw_pause_s

@@ -64,7 +64,7 @@ def decide_call(
         if log.turn_id == turn_id:
             log.read_on()
         else:
-            # Since its first call, `authorise` has found another turn to decide about.
+            # The second call of `authorise` returned another turn than the first.
             log = StoredLog(turn_id)
         answer = log.answer
         change = decision_change(answer, decision) if turn.status == Turn.Status.WAITING else None

@@ -157,7 +157,7 @@ def decide_code(
 
 
 def _decide_continuation(options: EngineOptions, before: Turn) -> CodeChoice:
-    """Continue with the engine of the answer `before`, if it is still available."""
+    """Choose the engine of a continuation. No code if the model was offered none in the answer `before`."""
     if not before.code_execution:
         return CodeChoice(before.code_mode, None, "It continues an answer that used no code.")
     ran_here = before.engine == Engine.SESSION

@@ -11,7 +11,7 @@ from chat.api.serializers.feedback import FeedbackSerializer
 from chat.api.serializers.fields import EnumField, QueryIntegerField
 from chat.api.serializers.turns import UsageSerializer, usage_json
 from chat.library.exports.as_json import part_json
-from chat.messages.marked_text import markers_json
+from chat.messages.markers_in_text import markers_json
 from chat.messages.records import MessageRecord
 from chat.models import Turn
 from chat.page.transcript.answer_details import answered_by

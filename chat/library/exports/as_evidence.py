@@ -26,8 +26,8 @@ from chat.library.exports.file_names import file_stem
 from chat.library.exports.source import ExportSource
 from chat.library.exports.verify_evidence import MANIFEST, MANIFEST_SIGNATURE
 from chat.library.exports.zip_stream import ZipEntry, stream_zip
+from chat.messages.number_ledgers import find_ledger, store_ledger
 from chat.messages.records import MessageRecord
-from chat.messages.stored_ledgers import find_ledger, store_ledger
 from chat.python.kernels.interpreter import InterpreterUnavailable, find_interpreter
 from chat.python.reruns.recorded_runs import recorded_run
 from chat.vocabulary.parts import Engine, ExecutableCode, JSONObject, Role

@@ -19,7 +19,7 @@ from chat.library.exports.encoding import encode_base64, encode_json
 from chat.library.exports.export_format import ExportFormat
 from chat.library.exports.file_names import file_stem
 from chat.library.exports.source import ExportSource, FindPath, attachments_by_id, load_bytes
-from chat.messages.marked_text import markers_json
+from chat.messages.markers_in_text import markers_json
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import CallDecision, Conversation, Feedback, Project, Round, Turn
 from chat.vocabulary.part_json import part_to_json

@@ -21,7 +21,7 @@ from chat.library.exports.document_html import PICTURES_LIMIT_BYTES, PictureFile
 from chat.library.exports.export_format import ExportTooLarge, ExportUnavailable
 from chat.page.render_queue import check_reader
 
-PROGRAM = Path(__file__).with_name("limits_program.py")
+PROGRAM = Path(__file__).with_name("program_with_limits.py")
 """The program is started, not imported, because Typst would take 6 MB of the server's memory."""
 CONVERSION_LIMIT_S = 60.0
 """Maximum run time of one program."""

@@ -38,7 +38,7 @@ UNDER_WAY = (
 
 
 class ExportUnderWay(Exception):
-    """Another export of this person is under way. The text is a sentence for the person."""
+    """Another export of everything of this person is under way. The text is a sentence for the person."""
 
     retry_after_s = LEASE_S
 
@@ -102,7 +102,7 @@ def claim_export(user_id: int) -> ExportClaim:
 
 
 def check_export(user_id: int) -> None:
-    """Raise ExportUnderWay if an export of this person is under way."""
+    """Raise ExportUnderWay if an export of everything of this person is under way."""
     if RunningExport.objects.filter(user_id=user_id, expires_at__gt=Now()).exists():
         raise ExportUnderWay
 

@@ -19,8 +19,8 @@ from django.db.models import Q
 
 from attachments.models import Attachment
 from attachments.store import BytesUnavailable, read_bytes
+from chat.messages.number_ledgers import VERSION
 from chat.messages.records import Deleted, MessageRecord, message_chars, records_in_order
-from chat.messages.stored_ledgers import VERSION
 from chat.models import Conversation, Message, MessageAttachment, NumberLedger, Part, Turn
 from chat.page.render_queue import check_reader
 from chat.vocabulary.parts import PartKind, Role

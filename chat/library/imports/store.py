@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from chat.library.imports.continuation import continue_conversation, find_addition
 from chat.library.imports.identity import compute_digest, find_here
+from chat.library.imports.later_export import continue_conversation, find_addition
 from chat.library.imports.records import ParsedConversation, ParsedMessage
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.rows import ConversationRows, create_conversation, lock_projects

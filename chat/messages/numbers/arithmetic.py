@@ -20,7 +20,6 @@ from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, 
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
 from chat.messages.numbers.tables import Place, SourceTables, Table
-from chat.messages.numbers.units import PERCENTS, STATISTIC
 from chat.messages.numbers.whole_tables import (
     CELLS_LIMIT,
     ROWS_LIMIT,
@@ -33,6 +32,7 @@ from chat.messages.numbers.whole_tables import (
     total_pairs,
     weighted_means,
 )
+from chat.messages.numbers.words_around_numbers import PERCENTS, STATISTIC
 
 RESULTS_OF_ANSWER: Final = 40_000
 """Maximum number of results that are computed for one answer, which bounds the time."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
-from chat.messages.numbers.units import DECREASE, INCREASE
+from chat.messages.numbers.words_around_numbers import DECREASE, INCREASE
 
 _THOUSAND: Final = 1000
 _KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, _THOUSAND})

@@ -10,7 +10,7 @@ from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
-from chat.messages.numbers.units import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
+from chat.messages.numbers.words_around_numbers import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
 
 _PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
 

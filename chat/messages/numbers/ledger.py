@@ -42,8 +42,8 @@ from chat.messages.numbers.sources import (
     comparable_source,
 )
 from chat.messages.numbers.tables import Place, SourceTables
-from chat.messages.numbers.units import PERCENTS, named_scales
 from chat.messages.numbers.words import IS_NAMED, Words
+from chat.messages.numbers.words_around_numbers import PERCENTS, named_scales
 
 TEXT_LIMIT_CHARS: Final = 200_000
 _NUMBERS_BEFORE: Final = 12

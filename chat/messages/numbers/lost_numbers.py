@@ -17,7 +17,7 @@ from chat.messages.numbers.ledger import TEXT_LIMIT_CHARS, TracedNumber, trace_n
 from chat.messages.numbers.numerals import read_run
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.sources import Hit, SourceText, comparable_source
-from chat.messages.numbers.units import PERCENTS
+from chat.messages.numbers.words_around_numbers import PERCENTS
 
 PartKey: TypeAlias = tuple[uuid.UUID | None, int | None]
 """Id of a message, and index of a part."""
@@ -112,7 +112,7 @@ class _LinesOfParts:
 
 
 class _Lines:
-    """The lines of one output, indexed by their words."""
+    """The lines of one output, found by their text with `#` in place of each number."""
 
     def __init__(self, text: str) -> None:
         self.texts = text.split("\n")

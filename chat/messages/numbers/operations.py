@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.naming import Context
 from chat.messages.numbers.reading import WrittenNumber
-from chat.messages.numbers.units import CURRENCIES
+from chat.messages.numbers.words_around_numbers import CURRENCIES
 
 RESULTS_LIMIT: Final = 400
 """Maximum number of results that are compared with one number."""

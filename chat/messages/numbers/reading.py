@@ -14,7 +14,7 @@ from typing import Final
 from chat.messages.numbers.measures import measure_after
 from chat.messages.numbers.numerals import RUN, Numeral, read_run, sure_decimal_mark, with_ascii_digits
 from chat.messages.numbers.skipped import skipped_ranges
-from chat.messages.numbers.units import (
+from chat.messages.numbers.words_around_numbers import (
     AFTER,
     APPROXIMATE,
     CURRENCIES,

@@ -12,7 +12,7 @@ from typing import Final
 
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.statistic_words import label_statistic, quantile_label
-from chat.messages.numbers.units import header_unit
+from chat.messages.numbers.words_around_numbers import header_unit
 
 VALUE: Final = rf"(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)"
 _CELL: Final = re.compile(

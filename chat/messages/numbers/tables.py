@@ -17,7 +17,7 @@ from chat.messages.numbers.records import may_be_names, names_below, names_of_ce
 from chat.messages.numbers.rows import QUARTERS, TOTALS, Cell, Row, normal_label, read_line
 from chat.messages.numbers.sources import SHORT_CHARS, Hit, SourceText
 from chat.messages.numbers.statistic_words import label_statistic
-from chat.messages.numbers.units import header_unit
+from chat.messages.numbers.words_around_numbers import header_unit
 
 _TABLES_LIMIT_CHARS: Final = 120_000
 """Maximum number of characters that all sources have together whose tables are read."""

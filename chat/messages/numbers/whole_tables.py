@@ -13,7 +13,7 @@ from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
 from chat.messages.numbers.tables import Table
-from chat.messages.numbers.units import PERCENTS
+from chat.messages.numbers.words_around_numbers import PERCENTS
 
 ROWS_LIMIT: Final = 40
 """Maximum number of rows of a table that are paired with each other, unless the sentence names the rows."""

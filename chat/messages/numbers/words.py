@@ -14,7 +14,7 @@ from chat.messages.numbers.naming import CLAUSE_END, Context, owners, statistic_
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
 from chat.messages.numbers.tables import Place, SourceTables, Table
-from chat.messages.numbers.units import STATISTIC
+from chat.messages.numbers.words_around_numbers import STATISTIC
 
 IS_NAMED: Final = 4
 """What `nearness` adds if the words name the row or the statistic of a place."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import comrak
 from django.utils.safestring import SafeString
 
-from chat.page.rendering.elements import rewrite_code_blocks, rewrite_elements
+from chat.page.rendering.element_rewriting import rewrite_code_blocks, rewrite_elements
 from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
 from chat.page.rendering.formula_source import mask_source
 from chat.page.rendering.marks import (

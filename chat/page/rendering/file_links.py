@@ -53,7 +53,7 @@ class FileLinks:
         return path is not None and path.lower().endswith(_IMAGE_SUFFIXES)
 
     def link(self, address: str) -> str:
-        """Return the start tag of a link to the file of an address. The tag has no `href` if there is no such file."""
+        """Return the start tag of a link to a file; it has no `href` if this reader cannot download the file."""
         path = self.find(address)
         if path is None or not self.base_url:
             return "<a>"

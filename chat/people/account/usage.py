@@ -50,7 +50,7 @@ class LimitRow:
 @login_required
 @require_safe
 def usage(request: SignedInRequest) -> HttpResponse:
-    """Show the usage of the last 30 days, and what is left of today's limits. Runs five queries."""
+    """Show the usage of the last 30 days, and what is left of each limit. Runs five queries."""
     now = timezone.now()
     today = day_of(now)
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]

@@ -169,7 +169,7 @@ class ShownOutputs:
         return self._by_id.get(display_id, ())
 
     def empty_slot(self, slot: Slot, *, is_noted: bool) -> None:
-        """Remove the outputs of a display. `is_noted`: whether their text is kept as a cleared text."""
+        """Remove the outputs of a slot. `is_noted`: whether their text is kept for `Redrawn.cleared`."""
         if is_noted:
             self._note_cleared(slot.outputs)
         slot.outputs = []

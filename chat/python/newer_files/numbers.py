@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TypedDict
 
 from attachments.models import Attachment
+from chat.messages.number_ledgers import branch_sources, file_text
 from chat.messages.numbers.as_json import LINE_LIMIT_CHARS
 from chat.messages.numbers.lost_numbers import PartKey, lost_numbers
 from chat.messages.numbers.sources import SourceText
 from chat.messages.records import records_by_id
-from chat.messages.stored_ledgers import branch_sources, file_text
 from chat.models import Message
 from chat.python.reruns.recorded_runs import text_results
 from chat.python.sessions.branch import CodeBlock

@@ -51,7 +51,7 @@ def _questions(columns: Sequence[TableColumn]) -> Iterator[str]:
 
 
 def _usable_columns(preview: TableReading) -> list[TableColumn]:
-    """Return the columns that a question can name, without those that only number the rows."""
+    """Return the columns that a question can name: not those with one value, or that only number the rows."""
     counts = Counter(column.name.lower() for column in preview.columns)
     return [
         column

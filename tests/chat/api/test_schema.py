@@ -18,7 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from attachments.models import AttachmentPreview
 from chat.api.problems import ProblemType
 from chat.api.urls import calls
-from chat.messages.stored_ledgers import VERSION as LEDGER_VERSION
+from chat.messages.number_ledgers import VERSION as LEDGER_VERSION
 from chat.models import NewerFileRun, NumberLedger, Project, PythonSession, Share, User
 from chat.models.projects import add_files
 from chat.python.kernels.table_reading import TableColumn, TableReading

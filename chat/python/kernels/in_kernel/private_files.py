@@ -106,14 +106,15 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
         rows = [line.split(delimiter) for line in lines]
     if sum(map(len, rows)) > PRIVATE_CELLS_LIMIT:
         raise Unreadable("it is too large.")
-    # pandas does not count blank lines as rows.
-    rows = [row for row in rows if any(row)]
+    # pandas counts rows of empty cells, but not blank lines.
+    rows = [row for row in rows if len(row) > 1 or any(map(str.strip, row))]
     return PrivateTable(source.names, [*zip_longest(*rows)], find_first(source, rows))
 
 
 def split_even_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """Return the columns of lines that have no quotes and the same number of cells; an empty list for other lines."""
-    lines = [line for line in lines if line.strip(delimiter)]
+    blanks = " \t".replace(delimiter, "")
+    lines = [line for line in lines if line.strip(blanks)]
     counts = {line.count(delimiter) for line in lines}
     joined = delimiter.join(lines)
     if len(counts) != 1 or '"' in joined or delimiter == " ":

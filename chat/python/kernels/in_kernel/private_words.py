@@ -89,7 +89,9 @@ class WordFilter:
             at = max(end, at + 1)
 
     def _cell_end(self, text: str, words: list[Word], at: int, line_end: int) -> int:
-        """Return the index after the words from `at` on that are a cell, or its beginning; 0 if there is none."""
+        """Return the index after the longest run of words from `at` on that is a cell of a file, or the beginning of
+        a cell; 0 if there is none.
+        """
         joined, lengths, last_end = "", list[int](), words[at].start
         for word in words[at : at + KEY_CHARS]:
             gap = text[last_end : word.start]

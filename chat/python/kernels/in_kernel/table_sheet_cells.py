@@ -54,7 +54,7 @@ class Sheet(NamedTuple):
 
 
 class OpenFile(NamedTuple):
-    """A workbook and its reader."""
+    """A workbook, the calamine object that reads its cells, and what is known about its sheets."""
 
     workbook: Workbook
     reader: python_calamine.CalamineWorkbook

@@ -55,7 +55,7 @@ def test_turns_tokens_and_cost_are_added_up_by_day_and_model() -> None:
     assert overview.usage_by_day[yesterday].turns == 3
 
 
-def test_turns_whose_tokens_are_not_known_are_counted_with_their_estimate() -> None:
+def test_turns_with_unreported_tokens_and_their_estimated_tokens_are_counted_apart_from_reported_tokens() -> None:
     conversation = make_conversation()
     for usage in (
         {"total": 7, "estimated": None},

@@ -207,7 +207,7 @@ def test_users_own_code_runs_in_the_session_even_if_model_and_conversation_run_n
         (None, True, None, False),
     ],
 )
-def test_continued_answer_keeps_its_engine(
+def test_continued_answer_keeps_its_session_but_native_code_may_move_to_a_session(
     provider: FakeProvider, before: Engine | None, has_session: bool, engine: Engine | None, offers_session: bool
 ) -> None:
     continued = Turn(engine=before or "", code_execution=before is not None, code_mode="on")

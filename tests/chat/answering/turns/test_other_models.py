@@ -12,7 +12,7 @@ from django.test import AsyncClient
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from chat.answering.turns.billing import bill_answer, needs_catalogue
+from chat.answering.turns.answer_cost import bill_answer, needs_catalogue
 from chat.messages.answer_round import AnswerRound
 from chat.models import ENDPOINT_PROVIDER, LanguageModel, Turn
 from chat.providers.catalogue.setups import Prices, Setup

@@ -292,7 +292,7 @@ async def test_conversion_program_is_ended_when_the_client_disconnects() -> None
 
 
 def test_document_above_the_size_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    program = tmp_path / "limits_program.py"
+    program = tmp_path / "program_with_limits.py"
     text = document_programs.PROGRAM.read_text()
     program.write_text(text.replace("FILE_LIMIT_BYTES = 128 * 1024**2", "FILE_LIMIT_BYTES = 1000"))
     monkeypatch.setattr(document_programs, "PROGRAM", program)

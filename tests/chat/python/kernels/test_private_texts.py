@@ -113,3 +113,24 @@ async def test_private_cells_are_hidden_even_if_code_has_emptied_their_file() ->
     await client.aclose()
     assert len(canaries.leaks(canaries.text)) == canaries.count
     assert (canaries.leaks(filtered), other) == ([], "0.25")
+
+
+def test_rows_after_a_row_of_empty_cells_are_found_by_their_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(20 + number * 37 % 61, 1 + number * 5 % 9) for number in range(60)]
+    lines = [f"P{number};{age};{visits}" for number, (age, visits) in enumerate(rows)]
+    Path("a.csv").write_text("\n".join(["name;age;visits", *lines]))
+    Path("b.csv").write_text("\n".join(["name;age;visits", *lines[:10], ";;", "", *lines[10:]]))
+
+    def hidden(name: str, empty_rows: int) -> list[list[str]]:
+        cells = PrivateFilter()
+        cells.add(name, "1")
+        printed = "\n".join(f"{at + empty_rows} {rows[at][0]}.0 {rows[at][1]}.0" for at in (49, 11, 46, 32))
+        [filtered] = cells.without_cells([printed], "", [f"{name}/1"])
+        return [line.split()[1:] for line in filtered.splitlines()]
+
+    # pandas counts rows of empty cells, but not blank lines.
+    assert hidden("b.csv", 1) == hidden("a.csv", 0)
+    assert sum(cell == "[number]" for line in hidden("b.csv", 1) for cell in line) == 6

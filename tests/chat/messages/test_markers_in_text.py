@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.messages.marked_text import find_markers, text_pieces
+from chat.messages.markers_in_text import find_markers, text_pieces
 from chat.vocabulary.markers import Marker, MarkerSpan, join_text
 from chat.vocabulary.parts import Part, Text, Thought
 

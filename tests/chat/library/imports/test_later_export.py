@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from chat.answering.turns.versions import show
-from chat.library.imports import chatgpt, continuation, importer
+from chat.library.imports import chatgpt, importer, later_export
 from chat.library.imports.chatgpt_files import ArchiveFiles
 from chat.library.imports.importer import import_file
 from chat.library.imports.json_document import parse_json
@@ -169,7 +169,7 @@ def test_versions_of_a_question_that_follows_an_unanswered_one_share_one_empty_a
 def test_long_continuation_is_stored_in_several_steps_and_its_end_is_shown(
     owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(continuation, "SLICE_MESSAGES", 1)
+    monkeypatch.setattr(later_export, "SLICE_MESSAGES", 1)
     send(owner, export(2))
     more = node("c", "a", "assistant", "And more", time=1.7e9 + 2)
     other = node("z", "q", "assistant", "Another version", time=1.7e9 + 8)

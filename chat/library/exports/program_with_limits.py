@@ -1,8 +1,8 @@
 """A program that limits itself, and then becomes another program or compiles Typst.
 
-`limits_program.py MEMORY_BYTES CPU_S exec PROGRAM ARGUMENTS...` becomes the program.
-`limits_program.py MEMORY_BYTES CPU_S typst` compiles `main.typ` of the working directory and writes the PDF to stdout.
-`limits_program.py MEMORY_BYTES CPU_S typst-png` draws its pages into `page-1.png` and so on, beside it.
+`program_with_limits.py MEMORY_BYTES CPU_S exec PROGRAM ARGUMENTS...` becomes the program.
+`program_with_limits.py MEMORY_BYTES CPU_S typst` compiles `main.typ` of the working directory to a PDF on stdout.
+`program_with_limits.py MEMORY_BYTES CPU_S typst-png` draws its pages into `page-1.png` and so on, beside it.
 `document_programs` runs it, so it imports no other module of the project. MEMORY_BYTES is 0 for a program that limits
 its memory itself. Sockets are refused, where libseccomp is installed: neither program may fetch anything.
 """
