@@ -22,6 +22,8 @@ from chat.page.rendering.documents import Document, MarkdownOptions
 KEPT_BYTES = 64 * 1024 * 1024
 """Limit for the renderings that a process keeps. The least recently used ones are dropped."""
 ENDS_BYTES = 4 * 1024 * 1024
+ENTRY_BYTES = 600
+"""What an entry takes besides its key and its value: the options in the key, and the mapping."""
 
 
 class Rendering(NamedTuple):
@@ -65,7 +67,7 @@ class KeptValues(Generic[V]):
 
     def put(self, key: Hashable, value: V) -> None:
         """Keep a value. The values that were not used for the longest time are dropped."""
-        size_bytes = getsizeof(key) + sum(map(getsizeof, value))
+        size_bytes = ENTRY_BYTES + getsizeof(key) + sum(map(getsizeof, value))
         with self._lock:
             if key in self._values:
                 self.size_bytes -= self._values.pop(key)[1]

@@ -94,8 +94,10 @@ def read_delimited(name: str, data: bytes, text: str) -> PrivateTable:
     lines = text.splitlines()
     delimiter = source.reading.get("delimiter", "") if source else ""
     if source is None or not delimiter:
-        first = source.reading.get("header_rows", 0) if source else 0
-        return PrivateTable(source.names if source else [], [[line.strip() for line in lines]], first)
+        cells = [*filter(None, map(str.strip, lines))]
+        if source is None:
+            return PrivateTable([], [cells], 0)
+        return PrivateTable(source.names, [cells], find_first(source, [[cell] for cell in cells[:SEARCHED_ROWS]]))
     if columns := split_even_lines(lines, delimiter):
         first_rows = [*zip(*(column[:SEARCHED_ROWS] for column in columns), strict=True)]
         return PrivateTable(source.names, columns, find_first(source, first_rows))
