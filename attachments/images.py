@@ -17,7 +17,7 @@ class MaybeImage:
 
     @property
     def is_image(self: _HasWidth) -> bool:
-        """Whether pages show the file as an image. They only offer all other files for download."""
+        """Return whether pages show the file as an image. They only offer all other files for download."""
         return self.width is not None
 
 

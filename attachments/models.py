@@ -56,7 +56,7 @@ class Attachment(MaybeImage, models.Model):
     """One file. Only the fields that describe its upload to storage ever change."""
 
     class Status(models.TextChoices):
-        """Whether storage or the database holds the bytes of the file."""
+        """The place that holds the bytes of the file: storage or the database."""
 
         PENDING = "pending", "waiting for storage"
         STORED = "stored", "in storage"

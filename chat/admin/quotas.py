@@ -60,7 +60,7 @@ class QuotaAdmin(admin.ModelAdmin[Quota]):
 
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, quota: Quota) -> str:
-        """What the person has used, and the limits. A group has no usage of its own, so a sentence says this."""
+        """Return what the person has used, and the limits. A group has no usage of its own; a sentence says this."""
         return usage_text(quota.user_id) if quota.user_id else gettext("A group has no usage of its own.")
 
 

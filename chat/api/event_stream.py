@@ -26,11 +26,11 @@ from chat.page.relay import broadcast
 from chat.page.relay.frames import Frame
 
 POLL_INTERVAL_S = 0.25
-"""How often the log is read for turns of other processes, whose frames may be lost."""
+"""Seconds between two reads of the log for turns of other processes, whose frames may be lost."""
 LOCAL_POLL_INTERVAL_S = 1.0
-"""How often the log is read for turns of this process, in case a frame is lost."""
+"""Seconds between two reads of the log for turns of this process, in case a frame is lost."""
 WAITING_POLL_INTERVAL_S = 4.0
-"""How often the log is read while the turn waits for a decision, in case the frame of the decision is lost."""
+"""Seconds between two reads of the log while the turn waits for a decision, whose frame may be lost."""
 HEARTBEAT_INTERVAL_S = 15.0
 RECHECK_INTERVAL_S = 4.0
 """How often the client's permission is checked again."""

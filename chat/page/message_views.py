@@ -87,11 +87,11 @@ class CodeContext:
     result: CodeExecutionResult | None = None
     """The result of this part, if it is code that has ended."""
     has_code: bool = False
-    """Whether this part is a result whose code is in the message."""
+    """True if this part is a result whose code is in the message."""
     is_without_result: bool = False
-    """Whether this part is code that has no result and will get none."""
+    """True if this part is code that has no result and will get none."""
     is_earlier_result: bool = False
-    """Whether this part is a result, and a later result of the same code shows how the code ended."""
+    """True if this part is a result, and a later result of the same code shows how the code ended."""
     is_hidden: bool = False
     """Whether this part is a function call or response, and the code of the call shows the same."""
     file_links: FileLinks = NO_FILE_LINKS

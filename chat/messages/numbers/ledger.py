@@ -78,7 +78,7 @@ class _Wanted:
     low: float
     high: float
     factor: float
-    """What the source's value is multiplied by: 100 for a fraction that is written as percent, 0 for another unit."""
+    """The factor for the source's value: 100 for a fraction that is written as percent, 0 for another unit."""
 
 
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:

@@ -53,7 +53,7 @@ class Result:
 
     @property
     def sign(self) -> Literal["", "change", "difference"]:
-        """What the sign of the value shows: that something grew or fell (`change`), or which operand is greater."""
+        """Return what the sign of the value shows: growth or a fall (`change`), or which operand is greater."""
         return (
             "change"
             if self.kind in ("change", "back")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -156,12 +155,8 @@ def answer_view(
 
 
 def _document_url(message: Message, format_name: str) -> str:
-    return f"{_export_url(message.conversation_id, format_name)}?message={message.pk}"
-
-
-@lru_cache(maxsize=100)
-def _export_url(conversation_id: uuid.UUID, format_name: str) -> str:
-    return reverse("conversation-export", args=[conversation_id, format_name])
+    url = reverse("conversation-export", args=[message.conversation_id, format_name])
+    return f"{url}?message={message.pk}"
 
 
 def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
