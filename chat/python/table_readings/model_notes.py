@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from attachments.code_files import name_in_code
 from attachments.models import Attachment
 from chat.answering.code_tools import TableNote
+from chat.python.kernels.in_kernel.table_source import pandas_names
 from chat.python.kernels.table_code_guard import guard_code
-from chat.python.kernels.table_reading import TableColumn, TableReading
+from chat.python.kernels.table_reading import TableReading
 from chat.python.table_readings.schema_code import is_schema_code
 from chat.python.table_readings.table_json import type_of
 from chat.vocabulary.data_json import SPACED, encode_data
@@ -46,11 +47,13 @@ def table_note(reading: TableReading, file: Attachment, label: str, *, is_privat
     if reading.error:
         refused = REFUSED if is_private else reading.error
         return TableNote(label, encode_data({"file": label, "refused": refused}, SPACED))
-    named = list(zip(_names(reading.columns), reading.columns, strict=True))
+    # These are the names that pandas makes from the same header.
+    names = pandas_names([column.name for column in reading.columns])
+    named = list(zip(names, reading.columns, strict=True))
     notes = [*reading.notes, *(f"{name}: {column.note}" for name, column in named if column.note)]
     code = read_expression(reading, file, label)
     if is_private:
-        notes, code = [], code if is_schema_code(code, label, [name for name, _ in named]) else ""
+        notes, code = [], code if is_schema_code(code, label, names) else ""
     told_code = code if _size(code) <= CODE_CHARS else ""
     told_notes = _fitting(notes, NOTES_CHARS)
     is_cut = len(told_notes) < len(notes) or told_code != code
@@ -80,19 +83,6 @@ def table_note(reading: TableReading, file: Attachment, label: str, *, is_privat
 
 def _present(key: str, values: JSONObject) -> JSONObject:
     return {key: values} if values else {}
-
-
-def _names(columns: Sequence[TableColumn]) -> list[str]:
-    """Return distinct names of columns. They are those that pandas makes from the same header."""
-    header = [column.name or f"Unnamed: {index}" for index, column in enumerate(columns)]
-    names: dict[str, None] = {}
-    for first in header:
-        name, number = first, 0
-        while name in names or (number and name in header):
-            number += 1
-            name = f"{first}.{number}"
-        names[name] = None
-    return list(names)
 
 
 def _size(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_columns import PANDAS_MARKS
 from chat.python.kernels.in_kernel.table_dates import date_pattern
 from chat.python.kernels.in_kernel.table_numbers import thousands_mark
+from chat.python.kernels.in_kernel.table_pandas import literal
 from chat.python.kernels.in_kernel.table_values import PANDAS_MISSING
 
 ARGUMENTS_LIMIT_CHARS = 2_500
@@ -23,13 +23,12 @@ EXACT_LIMIT = 2**53
 """Whole numbers beyond this lose digits in a column with missing values, which pandas reads as floats."""
 
 
-def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_file: bool) -> str:
+def read_arguments(columns: Sequence[Column], *, is_text_file: bool) -> str:
     """Return further arguments for `read_csv` or `read_excel`, each after a comma.
 
-    `names`: the names of all columns. `is_text_file`: see `Column`. In workbooks, numbers and dates have their own
-    types.
+    `is_text_file`: see `Column`. In workbooks, numbers and dates have their own types.
     """
-    counts = Counter(names)
+    counts = Counter(column.name for column in columns)
     named = [column for column in columns if column.name and counts[column.name] == 1]
     numbers = [column for column in columns if column.group == "number" and column.forms and not _needs_code(column)]
     numbers = numbers if is_text_file else []
@@ -40,23 +39,18 @@ def read_arguments(columns: Sequence[Column], names: Sequence[str], *, is_text_f
     dates = {column.name: pattern for column in named if is_text_file and (pattern := _date_pattern_of(column))}
     types = {column.name: type_name for column in named if (type_name := _type_of(column, thousands, dates))}
     arguments = [f'decimal="{decimal}"'] if decimal != "." else []
-    arguments += [f"thousands={json.dumps(thousands)}"] if thousands else []
-    arguments += [f"dtype={_literal(types)}"] if types else []
+    arguments += [f"thousands={literal(thousands)}"] if thousands else []
+    arguments += [f"dtype={literal(types)}"] if types else []
     arguments += _missing_arguments(columns, named)
     if dates:
-        arguments.append(f"parse_dates={_literal(list(dates))}")
+        arguments.append(f"parse_dates={literal(list(dates))}")
         patterns = set(dates.values())
-        arguments.append(f"date_format={_literal(patterns.pop() if len(patterns) == 1 else dates)}")
+        arguments.append(f"date_format={literal(patterns.pop() if len(patterns) == 1 else dates)}")
     text = ""
     for argument in arguments:
         longer = f"{text}, {argument}"
         text = longer if len(longer) <= ARGUMENTS_LIMIT_CHARS else text
     return text
-
-
-def _literal(value: object) -> str:
-    """Return the Python literal of a list or dictionary of texts."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _needs_code(column: Column) -> bool:
@@ -73,12 +67,12 @@ def _missing_arguments(columns: Sequence[Column], named: Sequence[Column]) -> li
     keeps_words = any(column.keeps_missing_words for column in columns)
     if not exceptions and not keeps_words:
         added = [word for word in words if word not in PANDAS_MISSING]
-        return [f"na_values={_literal(added)}"] if added else []
+        return [f"na_values={literal(added)}"] if added else []
     found = {column.name: exceptions.get(column.name, column.missing_words) for column in named}
     if keeps_words:
-        return ["keep_default_na=False", f"na_values={_literal({name: ['', *words] for name, words in found.items()})}"]
+        return ["keep_default_na=False", f"na_values={literal({name: ['', *words] for name, words in found.items()})}"]
     added_by_name = {name: [word for word in words if word not in PANDAS_MISSING] for name, words in found.items()}
-    return [f"na_values={_literal({name: words for name, words in added_by_name.items() if words})}"]
+    return [f"na_values={literal({name: words for name, words in added_by_name.items() if words})}"]
 
 
 def _date_pattern_of(column: Column) -> str:

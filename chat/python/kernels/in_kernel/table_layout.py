@@ -39,6 +39,14 @@ class Layout(NamedTuple):
     other_header_rows: Sequence[int] = ()
     """Other possible numbers of rows of names, if the number is not certain."""
 
+    @property
+    def body_positions(self) -> Sequence[int]:
+        """The positions of the rows of the body among all rows."""
+        start = self.first + self.header_rows + self.below
+        positions = range(start, start + len(self.body) + len(self.repeated))
+        left_out = frozenset(self.repeated)
+        return [at for at in positions if at not in left_out] if left_out else positions
+
 
 class Header(NamedTuple):
     """The position of the rows of names: the first row, their number, and the number of rows below them."""

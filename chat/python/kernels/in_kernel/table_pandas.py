@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
 from chat.python.kernels.in_kernel.table_layout import Layout
-from chat.python.kernels.in_kernel.table_records import Dialect
+from chat.python.kernels.in_kernel.table_records import Dialect, TextRows
+from chat.python.kernels.in_kernel.table_source import pandas_names
 
 SKIPPED_LIMIT = 60
 """Maximum number of skipped rows that the expression lists by number."""
 NAMES_LIMIT_CHARS = 2_500
 
 
-class Places(Protocol):
-    """The positions of rows in a text, see `TextRows`."""
-
-    @property
-    def rows(self) -> list[list[str]]: ...
-    @property
-    def positions(self) -> Sequence[int]: ...
-    @property
-    def skipped(self) -> Sequence[int]: ...
-    @property
-    def further_count(self) -> int: ...
-
-
 def read_csv_code(
-    dialect: Dialect, layout: Layout, places: Places, names: Sequence[str], *, has_broken_quotes: bool
+    dialect: Dialect, layout: Layout, places: TextRows, names: Sequence[str], *, has_broken_quotes: bool
 ) -> str:
     """Return the expression, see `Source.code`; empty if pandas cannot read the text.
 
@@ -62,7 +48,7 @@ def read_csv_code(
     return f"pd.read_csv({', '.join(['NAME', *arguments])}MORE){suffix}"
 
 
-def skipped_rows(layout: Layout, places: Places, used: int) -> tuple[list[str], str, int | None]:
+def skipped_rows(layout: Layout, places: TextRows, used: int) -> tuple[list[str], str, int | None]:
     """Return arguments that skip rows, a method call that drops empty ones, and the row count if rows follow the body.
 
     `used`: the first row that pandas reads: the row of names, or the first row of the body.
@@ -103,21 +89,6 @@ def dialect_arguments(dialect: Dialect, *, has_broken_quotes: bool) -> list[str]
     return arguments
 
 
-def pandas_names(names: Sequence[str]) -> list[str]:
-    """Return the names that pandas gives columns: `Unnamed: 1` for an empty one, `a.1` for a repeated one."""
-    shown: list[str] = []
-    counts: Counter[str] = Counter()
-    taken = set(names)
-    for at, name in enumerate(names):
-        unique = name or f"Unnamed: {at}"
-        while (counts[name or unique] and unique in shown) or (unique != name and name and unique in taken):
-            unique = f"{name}.{counts[name]}"
-            counts[name] += 1
-        counts[name or unique] += 1 if unique == (name or unique) else 0
-        shown.append(unique)
-    return shown
-
-
-def literal(text: str) -> str:
-    """Return a text as a Python literal."""
-    return json.dumps(text, ensure_ascii=False)
+def literal(value: object) -> str:
+    """Return the Python literal of a text, or of a list or dictionary of texts."""
+    return json.dumps(value, ensure_ascii=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from chat.python.kernels.in_kernel.table_source import Unreadable
@@ -36,6 +37,29 @@ class Dialect(NamedTuple):
     """The character that escapes a quote inside quotes; `None` if quotes are doubled."""
     has_borders: bool = False
     """Whether there is also a delimiter before the first cell and after the last one, as in Markdown."""
+
+
+class TextRows(NamedTuple):
+    """The first records of a text that hold a value."""
+
+    rows: list[list[str]]
+    positions: Sequence[int]
+    """Number of records before each row, including blank ones."""
+    lines: Sequence[int]
+    """Number of the first line of each row, counted from 1."""
+    skipped: Sequence[int]
+    """Positions of records below the first row that are left out but are not blank lines: records of delimiters alone,
+    ruled lines and comments."""
+    comments: list[list[str]]
+    """The first comments below the first row."""
+    comment_count: int
+    further_count: int
+    """Number of further rows, which are not read."""
+
+    @property
+    def gaps(self) -> list[int]:
+        """The positions of rows that follow blank or left-out lines."""
+        return [at for at, (one, other) in enumerate(pairwise(self.positions), 1) if other > one + 1]
 
 
 class Records:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chat.python.kernels.in_kernel.table_sheet_merges import SheetRows
 from chat.python.kernels.in_kernel.table_sheet_parts import Place
 from chat.python.kernels.in_kernel.table_sheet_regions import column_letters
-from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT
+from chat.python.kernels.in_kernel.table_source import COLUMNS_LIMIT, pandas_names
 
 
 def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_whole: bool) -> str:
     """Return an expression that reads the rows; see `Source.code`. `corner`: the last row and column of the sheet."""
     layout, numbers = rows.layout, rows.numbers
-    positions = rows.body_positions
+    positions = layout.body_positions
     width = min(len(layout.names), COLUMNS_LIMIT)
     body_start = numbers[positions[0]] if positions else numbers[-1] + 1
     is_plain = layout.header_rows == 1 and not layout.below and has_plain_names(rows)
     start = numbers[layout.first] if is_plain else body_start
-    shown = distinct_names(layout.names[:width])
+    shown = pandas_names(layout.names[:width])
     arguments = [f"sheet_name={code_literal(sheet)}"]
     if not is_plain:
         names = ", ".join(map(code_literal, shown))
@@ -49,21 +47,6 @@ def has_plain_names(rows: SheetRows) -> bool:
     head = rows.head[0] if rows.head else ()
     cells = [cell if cell is not None else "" for cell in head]
     return cells == rows.layout.names[: len(cells)] and len(set(cells)) == len(cells) == len(rows.layout.names)
-
-
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return the names, made unique in the same way as pandas does."""
-    taken: set[str] = set()
-    result: list[str] = []
-    for number, name in enumerate(names):
-        stem = name or f"Unnamed: {number}"
-        name, count = stem, 0
-        while name in taken:
-            count += 1
-            name = f"{stem}.{count}"
-        taken.add(name)
-        result.append(name)
-    return result
 
 
 def code_literal(text: str) -> str:

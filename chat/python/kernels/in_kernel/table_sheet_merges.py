@@ -20,18 +20,8 @@ class SheetRows(NamedTuple):
     """Positions on the sheet, counted from 0, of the rows with a value."""
     left: int
     """Position on the sheet of the first column."""
-    last_row: int
-    """Position on the sheet of the last row of the table."""
     filled: dict[int, bool]
     """For each column whose merged cells were filled: whether each empty cell got the last value above it."""
-
-    @property
-    def body_positions(self) -> list[int]:
-        """The positions of the rows of the body among `numbers`."""
-        layout = self.layout
-        start = layout.first + layout.header_rows + layout.below
-        repeated = set(layout.repeated)
-        return [n for n in range(start, start + len(layout.body) + len(repeated)) if n not in repeated]
 
     @property
     def notes(self) -> list[str]:
@@ -47,7 +37,7 @@ class SheetRows(NamedTuple):
 
     def columns_at(self, places: Sequence[Place]) -> str:
         """Return the names of the columns to which these cells of the body belong."""
-        rows = {self.numbers[position] for position in self.body_positions}
+        rows = {self.numbers[position] for position in self.layout.body_positions}
         width = len(self.layout.names)
         return self.names_of(sorted({c - self.left for r, c in places if r in rows and 0 <= c - self.left < width}))
 
@@ -72,8 +62,8 @@ def read_sheet_rows(
     before, tops = fill_down(at, left, merged)
     layout = find_layout(rows, header_rows, is_whole=is_whole)
     head = rows[layout.first : layout.first + layout.header_rows]
-    found = SheetRows(layout, head, numbers, left, top + len(cells) - 1, {})
-    positions = found.body_positions
+    found = SheetRows(layout, head, numbers, left, {})
+    positions = layout.body_positions
     for column, cells_before in before.items():
         if positions and tops[column] >= numbers[positions[0]]:
             raw = [cells_before[position] for position in positions]

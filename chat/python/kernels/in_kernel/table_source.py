@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypedDict
@@ -10,7 +11,6 @@ CELLS_LIMIT = 2_000_000
 """Maximum number of cells that are examined. Later rows are only counted."""
 COLUMNS_LIMIT = 100
 """Maximum number of columns that are described. Later columns are only counted."""
-
 
 INVISIBLE = (
     "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -96,6 +96,24 @@ def columns_of(rows: Sequence[Sequence[object]], width: int, missing: str | None
     # Add a row with all columns, so that no column is missing.
     columns = zip_longest([missing] * limit, *(row[:limit] for row in rows), fillvalue=missing)
     return [column[1:] for column in columns] if rows else [() for _ in range(limit)]
+
+
+def pandas_names(names: Sequence[str]) -> list[str]:
+    """Return the names that pandas gives columns: `Unnamed: 1` for an empty one, `a.1` for a repeated one."""
+    shown = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
+    taken = set(shown)
+    counts: Counter[str] = Counter()
+    for at in sorted(range(len(names)), key=lambda at: not names[at]):
+        name = stem = shown[at]
+        count = counts[stem]
+        while count:
+            counts[stem] = count + 1
+            name = f"{stem}.{count}"
+            count = count + 1 if name in taken else counts[name]
+        shown[at] = name
+        taken.add(name)
+        counts[name] = count + 1
+    return shown
 
 
 def is_present(cell: object) -> bool:

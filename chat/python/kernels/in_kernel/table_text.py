@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 from array import array
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from chat.python.kernels.in_kernel.table_delimiters import DELIMITERS, find_dialect, find_named
 from chat.python.kernels.in_kernel.table_grid import excerpt
 from chat.python.kernels.in_kernel.table_layout import Layout, find_layout
 from chat.python.kernels.in_kernel.table_pandas import read_csv_code
-from chat.python.kernels.in_kernel.table_records import Dialect, Records
+from chat.python.kernels.in_kernel.table_records import Dialect, Records, TextRows
 from chat.python.kernels.in_kernel.table_source import (
     CELLS_LIMIT,
     COLUMNS_LIMIT,
@@ -29,8 +27,6 @@ COMMENTS_SHOWN = 4
 RULE_STARTS = "-=+|:*_ "
 WIDTH_LIMIT = 100_000
 """Maximum number of cells in a row, because of memory."""
-
-
 OTHER_FORMATS = {
     b"%pdf": "it is a PDF document and no table.",
     **dict.fromkeys(
@@ -45,29 +41,6 @@ OTHER_FORMATS = {
     b"{\\rtf": "it is a text document (RTF) and no table. Save the table as CSV.",
 }
 """Errors for files of other formats, by the first characters of their content in lower case."""
-
-
-class TextRows(NamedTuple):
-    """The first records of a text that hold a value."""
-
-    rows: list[list[str]]
-    positions: Sequence[int]
-    """Number of records before each row, including blank ones."""
-    lines: Sequence[int]
-    """Number of the first line of each row, counted from 1."""
-    skipped: Sequence[int]
-    """Positions of records below the first row that are left out but are not blank lines: records of delimiters alone,
-    ruled lines and comments."""
-    comments: list[list[str]]
-    """The first comments below the first row."""
-    comment_count: int
-    further_count: int
-    """Number of further rows, which are not read."""
-
-    @property
-    def gaps(self) -> list[int]:
-        """The positions of rows that follow blank or left-out lines."""
-        return [at for at, (one, other) in enumerate(pairwise(self.positions), 1) if other > one + 1]
 
 
 def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
@@ -188,8 +161,6 @@ def used_width(names: Sequence[str], body: Sequence[Sequence[object]]) -> int:
     width = max(len(names), max(map(len, body), default=0))
     while width > max(1, len(names)) and not any(len(row) >= width and row[width - 1] for row in body):
         width -= 1
-    while width > 1 and not names[width - 1 : width] and not any(len(row) >= width and row[width - 1] for row in body):
-        width -= 1
     return width
 
 
@@ -228,7 +199,7 @@ def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
     usual = max([len(layout.names), *map(len, found.rows[layout.first : names_end])])
     shorter = longer = first_shorter = first_longer = 0
     if set(map(len, layout.body)) - {usual}:
-        for at, row in zip(positions_of_body(layout), layout.body, strict=False):
+        for at, row in zip(layout.body_positions, layout.body, strict=False):
             if len(row) < usual:
                 shorter, first_shorter = shorter + 1, first_shorter or lines[at]
             elif len(row) > usual and any(row[usual:]):
@@ -239,10 +210,3 @@ def describe_ragged(layout: Layout, found: TextRows) -> list[str]:
             where = f": line {line}" if count == 1 else f", the first of them in line {line}"
             notes.append(f"{count:,} row{' has' if count == 1 else 's have'} {word} cells than the header{where}.")
     return notes
-
-
-def positions_of_body(layout: Layout) -> Iterator[int]:
-    """Yield the position of each row of the body among all rows."""
-    left_out = frozenset(layout.repeated)
-    start = layout.first + layout.header_rows + layout.below
-    return (at for at in range(start, start + len(layout.body) + len(left_out)) if at not in left_out)

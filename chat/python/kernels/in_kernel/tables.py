@@ -49,7 +49,7 @@ def describe(source: Source, name: str, choices: Choices) -> dict[str, object]:
     )
     notes = [*source.notes, *describe_names(source), *describe_size(source), *describe_oddities(columns)]
     first_notes = [*source.column_notes, *[""] * len(columns)]
-    more = read_arguments(columns, source.names, is_text_file=source.is_text)
+    more = read_arguments(columns, is_text_file=source.is_text)
     return {
         "format": source.format,
         "row_count": source.row_count,

@@ -8,8 +8,7 @@ from contextlib import suppress
 import pytest
 
 from chat.python.kernels.client import JupyterClient
-from chat.python.kernels.in_kernel.table_pandas import pandas_names
-from chat.python.kernels.in_kernel.table_source import Choices, Source, Unreadable
+from chat.python.kernels.in_kernel.table_source import Choices, Source, Unreadable, pandas_names
 from chat.python.kernels.in_kernel.table_text import read_text_file
 from tests.kernel_service import shared_service
 

@@ -331,4 +331,4 @@ def test_generated_code_has_the_read_arguments_that_the_values_need(case: str) -
     cells, arguments = CODES[case]
     column = Column(cells, name="x", is_text_file=True)
     decide_columns([column], {}, delimiter=",", is_text=True)
-    assert read_arguments([column], ["x"], is_text_file=True) == (f", {arguments}" if arguments else "")
+    assert read_arguments([column], is_text_file=True) == (f", {arguments}" if arguments else "")

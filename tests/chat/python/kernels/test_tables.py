@@ -209,7 +209,7 @@ async def test_generated_code_reads_values_with_the_types_of_their_description(k
     }
     cells = [Column(values, name=name, is_text_file=True) for name, values in columns.items()]
     decide_columns(cells, {}, delimiter=";", is_text=True)
-    arguments = read_arguments(cells, list(columns), is_text_file=True)
+    arguments = read_arguments(cells, is_text_file=True)
     text = "\n".join(map(";".join, [list(columns), *zip(*columns.values(), strict=True)]))
     program = f"""
 import io, pandas as pd
