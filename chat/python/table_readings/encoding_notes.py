@@ -10,7 +10,7 @@ SHOWN_AS = "What could not be read is shown as �."
 
 
 def describe_encoding(encoding: TextEncoding, *, is_chosen: bool = False) -> list[str]:
-    """Return sentences about an unusual encoding; none for UTF-8 without a byte order mark.
+    """Return sentences about an unusual encoding and about unusual bytes; none for usual UTF-8.
 
     `is_chosen`: whether a person chose the encoding.
     """

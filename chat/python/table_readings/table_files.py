@@ -42,7 +42,11 @@ def suffix_of(name: str) -> str:
 
 
 def has_table_lines(data: bytes) -> bool:
-    """Return whether a UTF-8 text looks like a table: most first lines have the same number of cells. Else: prose."""
+    """Return whether a UTF-8 text looks like a table, and not like prose.
+
+    Most of its first lines must have the same number of cells, or all of them tabs, or they are one column of numbers
+    or repeated texts.
+    """
     lines = [line.strip() for line in data[:HEAD_BYTES].decode(errors="replace").split("\n")[:LINES_EXAMINED]]
     has_rule = any(len(line) > 2 and set(line) == {"-", " "} for line in lines[1:3])
     lines = [line for line in lines if line and line[0] != "#" and not _RULE.fullmatch(line)]

@@ -23,7 +23,6 @@ class ColumnView:
     """A row of the preview: one column of the table."""
 
     name: str
-    has_name: bool
     own_name: str
     """The name in the file, which may be empty."""
     type: str
@@ -73,7 +72,6 @@ def _column_view(number: int, column: TableColumn, preview: TableReading) -> Col
     share = f" ({column.missing / preview.row_count:.0%})" if preview.row_count >= column.missing > 0 else ""
     return ColumnView(
         name=column.name or _("Column %(number)s") % {"number": number},
-        has_name=bool(column.name),
         own_name=column.name,
         type=column.type,
         api_type=type_of(column),

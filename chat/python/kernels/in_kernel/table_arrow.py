@@ -135,7 +135,7 @@ def parquet_batches(
 
 
 def open_feather(path: str) -> ArrowFile:
-    """Open a Feather file of version 2, which is an Arrow IPC file. Version 1 is refused when files are uploaded."""
+    """Open a Feather file of version 2, which is an Arrow IPC file."""
     import pyarrow
 
     reader = pyarrow.ipc.open_file(pyarrow.memory_map(path))
@@ -248,11 +248,17 @@ def describe_lost(names: Sequence[str], columns: Sequence[ArrowCells]) -> list[s
 
 
 def find_arrow_code(format_name: str, file: ArrowFile, columns: Sequence[ArrowCells], broken: Sequence[str]) -> str:
-    """Return the expression that reads the table with pandas. Values that Python cannot represent are read as texts."""
+    """Return the expression that reads the table with pandas; empty if the names around damaged columns are too long.
+
+    Values that Python cannot represent are read as texts.
+    """
     if format_name == "Stata":
         return "pd.read_stata(NAME)"
     lost = [name for name, column in zip(file.names, columns, strict=False) if column.lost]
     code = f"pd.read_parquet(NAME{file.option}" if format_name == "Parquet" else "pd.read_feather(NAME"
+    names = literal_of(file.names)
+    if broken and not names:
+        return ""
     if broken:
         code += f", columns={literal_of(name for name in file.names if name not in broken)}"
     code += ', dtype_backend="pyarrow")' if lost else ")"
@@ -264,5 +270,5 @@ def find_arrow_code(format_name: str, file: ArrowFile, columns: Sequence[ArrowCe
         types = ", ".join(f'{key_literal(name)}: "large_string[pyarrow]"' for name in dated[:20])
         code += f".astype({{{types}}})" if types else ""
     if broken:
-        code += f".reindex(columns={literal_of(file.names)})"
+        code += f".reindex(columns={names})"
     return code

@@ -37,7 +37,6 @@ class ArrowCells:
     def add(self, array: pyarrow.Array) -> None:
         """Add the cells of an array."""
         import pyarrow
-        import pyarrow.compute
 
         types = pyarrow.types
         if types.is_dictionary(array.type) and len(array.dictionary) > len(array):

@@ -35,7 +35,6 @@ from chat.python.kernels.in_kernel.table_values import (
 
 FEW_WORDS = 3
 """Maximum number of different texts that count as exceptions among numbers or dates even if they are frequent."""
-NUMBERS = ("integer", "number")
 DATE_ORDERS = ("YMD", "DMY", "MDY")
 WIDER_KINDS = {"integer": "number", "datetime": "date"}
 """The wider kind to which a kind belongs: whole numbers are numbers, and dates with a time are dates."""
@@ -49,7 +48,7 @@ class Column:
     """
 
     def __init__(
-        self, cells: Sequence[object], *, name: str = "", is_text_file: bool, missing_words: Sequence[str] | None = None
+        self, cells: Sequence[object], *, name: str, is_text_file: bool, missing_words: Sequence[str] | None = None
     ) -> None:
         """`is_text_file`: all cells of this file format are texts, so that numbers and dates as texts are not unusual.
 
@@ -120,9 +119,9 @@ class Column:
             kind = "boolean"
             self.others[str(cell).lower()] += 1
         elif isinstance(cell, datetime):
-            is_day = not (cell.hour or cell.minute or cell.second or cell.microsecond)
-            kind = "date" if is_day else "datetime"
-            self.days.append(cell.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M:%S").zfill(10))
+            text = cell.replace(tzinfo=None).isoformat(" ", "seconds")
+            kind = "datetime" if cell.time() > time.min else "date"
+            self.days.append(text if kind == "datetime" else text[:10])
         elif isinstance(cell, date):
             kind = "date"
             self.days.append(cell.isoformat())
@@ -179,7 +178,7 @@ class Column:
             self._read_measures()
 
     def _has_leading_zeros(self) -> bool:
-        """Return whether all numbers are whole and some begin with 0 or `+`, as postal codes and phone numbers do."""
+        """Return whether all numbers are whole, and some begin with 0, or with `+` before more than six digits."""
         if any(form.decimal or form.is_doubtful or form.unit or form.sign for form in self.forms):
             return False
         for form, texts in self.forms.items():
@@ -196,7 +195,7 @@ class Column:
         return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
 
     def _read_measures(self) -> None:
-        """Read the texts as numbers if all have the same unit. A few different units are noted as an oddity."""
+        """Read the texts as numbers if all have the same unit, and it is no factor. Note a few different units."""
         forms: dict[NumberForm, list[str]] = {}
         units: dict[str, str] = {}
         for text in self.texts:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TypeVar
 
-from chat.python.kernels.in_kernel.table_cells import NUMBERS, Column
+from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
 from chat.python.kernels.in_kernel.table_numbers import (
     Number,
@@ -43,7 +43,7 @@ TYPE_NAMES = {
 def decide_columns(
     columns: Sequence[Column], choices: Choices, *, delimiter: str, is_text: bool
 ) -> tuple[Choices, dict[str, list[str]]]:
-    """Read the values of all columns. Return the decisions, and the other candidates, both by the keys of `Choices`.
+    """Read the values of all columns. Return the decisions, and the candidates for doubtful ones, by keys of `Choices`.
 
     `is_text`: whether all cells of the file format are texts.
     """
@@ -91,7 +91,10 @@ def _decide_decimal(
 
 
 def _obey_decimal(column: Column, decimal: str) -> None:
-    """Treat numbers that do not fit the decimal mark chosen by a person as texts, as pandas does."""
+    """Treat numbers that do not fit the decimal mark chosen by a person as texts, as pandas does.
+
+    If they are more than a fifth of the values, the column becomes one of texts.
+    """
     if column.plain == "number" and decimal == ",":
         column.plain = ""
         for text in column.texts:
@@ -230,7 +233,7 @@ def facts_of(column: Column, distinct: int) -> Facts:
 
 
 def _range(column: Column) -> tuple[str, str]:
-    if column.kind in NUMBERS and column.numbers:
+    if column.group == "number" and column.numbers:
         has_infinite = "infinite" in column.oddities
         finite = [one for one in column.numbers if not _is_infinite(one)] if has_infinite else column.numbers
         numbers = finite or column.numbers
@@ -248,7 +251,7 @@ def _examples(column: Column) -> tuple[int, list[list[object]]]:
 
     The examples are the most frequent texts with their counts, or the first numbers or dates.
     """
-    if column.kind in NUMBERS:
+    if column.group == "number":
         return len(set(column.numbers)), [[show_number(one), 0] for one in _first(column.numbers)]
     if column.group in ("date", "time"):
         values = column.days or column.times
@@ -264,7 +267,7 @@ def _first(values: Sequence[Shown]) -> list[Shown]:
 
 
 def _is_index(column: Column) -> bool:
-    """Return whether the column only counts the rows."""
+    """Return whether the column only counts the rows, from any number on."""
     numbers = column.numbers
     if column.kind != "integer" or column.missing or not 3 <= len(numbers) == column.cells:
         return False

@@ -63,7 +63,7 @@ class DateReading(NamedTuple):
     """A date as it is written."""
 
     style: str
-    """`iso`, `year first`, `dots`, `slashes` or `named`."""
+    """`iso`, `year first`, `dots`, `slashes` (also with hyphens) or `named`."""
     parts: tuple[str, str, str]
     """Day, month and year. For dates that may end with the year, the three numbers as they are written, because the
     order is not known yet."""

@@ -27,7 +27,8 @@ class Fit(NamedTuple):
     """How well a delimiter fits a text."""
 
     score: float
-    """From 0 to 1: the share of rows with the usual number of cells. It is lower if cells hold other delimiters."""
+    """From 0 to 1: the share of rows with the usual number of cells. It is lower if cells hold other delimiters, or if
+    the first row has a single cell."""
     width: int
     delimiter: str
     dialect: Dialect
@@ -42,7 +43,7 @@ def find_named(data: bytes) -> str:
 
 
 def find_dialect(data: bytes, chosen: str, *, prefers_tabs: bool) -> tuple[Dialect, int, list[str]]:
-    """Return the dialect, the usual number of cells in a row, and other delimiters that fit as well.
+    """Return the dialect, the usual number of cells in a row, and other delimiters that fit nearly as well.
 
     `chosen`: the delimiter that a person or the file names; empty if there is none.
     """
@@ -51,8 +52,8 @@ def find_dialect(data: bytes, chosen: str, *, prefers_tabs: bool) -> tuple[Diale
         # Drop the last line, which is incomplete.
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     if chosen == " ":
-        dialect = Dialect(" ", is_gap=spaces_fit(sample, is_gap=True) > 1)
-        return dialect, max(1, spaces_fit(sample, is_gap=dialect.is_gap)), []
+        gaps_fit = spaces_fit(sample, is_gap=True)
+        return Dialect(" ", is_gap=gaps_fit > 0), gaps_fit or max(1, spaces_fit(sample, is_gap=False)), []
     if chosen:
         fit = weigh(sample, chosen)
         return fit.dialect, max(1, fit.width), []
@@ -111,7 +112,10 @@ def count_broken(sample: bytes, dialect: Dialect) -> int:
 
 
 def purity(rows: Sequence[Sequence[str]], delimiter: str) -> float:
-    """Return the share of cells that are values, or are texts without another delimiter."""
+    """Return the share of cells that are values, or texts without another delimiter; 0.1 if no cell has a value.
+
+    A text with a comma and a space counts as a sentence, so other delimiters in it are allowed.
+    """
     others = [other for other in DELIMITERS if other != delimiter]
     cells = [cell for cell in islice((cell for row in rows for cell in row), CELLS_WEIGHED) if cell.strip()]
     if not cells:
@@ -127,7 +131,7 @@ def purity(rows: Sequence[Sequence[str]], delimiter: str) -> float:
 def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
     """Return whether each line is one cell, so that the best delimiter is only a part of values or sentences."""
     if len(lines) < 2:
-        return not fit.width
+        return False
     head, body = lines[0], lines[1:]
     with_mark = [line for line in body if fit.delimiter in line]
     if fit.delimiter in head.strip('"') and not (head[0] == head[-1] == '"' and '",' not in head):
@@ -159,7 +163,8 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
         return 0
     if all(kind_of(" ".join(row)) != "text" for row in body):
         return 0
-    if not is_gap and (is_phrase_like(body) or (len(rows[0]) == 1 and kinds_of(rows[1]) == kinds_of(rows[2]))):
+    has_title = len(rows[0]) == 1 and [*map(kind_of, rows[1])] == [*map(kind_of, rows[2])]
+    if not is_gap and (is_phrase_like(body) or has_title):
         return 0
     columns = list(zip(*body, strict=True))
     has_values = any(all(kind_of(cell) not in ("", "text") for cell in column) for column in columns)
@@ -169,8 +174,3 @@ def spaces_fit(sample: bytes, *, is_gap: bool) -> int:
 def is_phrase_like(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether all words of one column end with a comma or a colon, as in lines such as `Part 1: costs`."""
     return any(all(word[-1] in ",:" for word in words) for words in zip(*rows, strict=True))
-
-
-def kinds_of(row: Sequence[str]) -> list[str]:
-    """Return the kinds of the cells of a row."""
-    return [*map(kind_of, row)]

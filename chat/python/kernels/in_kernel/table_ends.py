@@ -23,7 +23,7 @@ LABELLED_ROWS = 200_000
 BALANCE_ROWS = 500
 """Number of rows, at the start and at the end of a table, among which balances are searched."""
 UNLABELLED_ROWS = 5_000
-"""Maximum number of rows above a total that is recognized only because its numbers are larger than all of theirs."""
+"""Maximum number of rows above a total that has a key but no label. Only its numbers show that it is a total."""
 END_ROWS = 30
 """Number of rows at the end of a table that are examined."""
 
@@ -75,15 +75,17 @@ def count_after(
 
 
 def is_remark(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
-    """Return whether the last row is a remark such as `Source: OECD`: one text, where the table has several cells."""
+    """Return whether the last row is a remark such as `Source: OECD`.
+
+    A remark is one text, or a sentence that was split at its commas, where the table has several cells.
+    """
     present = [(at, cell) for at, cell in enumerate(row) if is_present(cell)]
     if grid.width < 2 or not present:
         return False
     at, cell = present[0]
     text = str(cell).strip()
     if len(present) > 1:
-        # A sentence with commas was split into cells. It has other kinds than the columns, or fewer cells than most
-        # rows.
+        # A split sentence has other kinds than the columns, or fewer cells than most of the last rows.
         longer = sum(len(row) < len(other) for other in above[-200:])
         is_short = longer * 2 > len(above[-200:])
         return REMARK.match(text) is not None and at == 0 and (is_short or not matches_columns(row, grid))
@@ -108,8 +110,8 @@ def matches_columns(row: Sequence[object], grid: Grid) -> bool:
 def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: Grid) -> bool:
     """Return whether the last row is certainly a total or an average of the rows above it.
 
-    A label such as “Total” is not enough. The numbers must fit, or the label must be in a column of values, or the row
-    must lack cells that all other rows have.
+    A label such as “Total” is not enough, unless it is the only cell. The numbers must fit, or the label must be in a
+    column of values, or the row must lack cells that all of the last rows have.
     """
     label = label_of(row)
     numbers = [at for at, cell in enumerate(row[:COLUMNS_LIMIT]) if kind_of(cell) == "number"]
@@ -120,8 +122,8 @@ def is_summary(row: Sequence[object], above: Sequence[Sequence[object]], grid: G
         if not (at < len(row) and is_present(row[at])) and grid.profile[at] not in ("", "number")
     ]
     if not is_summary_word(label):
-        # Each number must be the sum of its column. To rule out chance, the key must also be missing, or the label must
-        # mean a total, or two of the sums must be larger than all numbers above them.
+        # Each number must fit its column. To rule out chance, the key must also be missing, or the label must mean a
+        # total; otherwise each number must be the exact sum, and two of them larger than all numbers above them.
         is_keyless = bool(blanks) and blanks[0] == 0 and kind_of(label) in ("", "number")
         is_told = is_keyless or is_total_word(label)
         are_totals = bool(numbers) and len(above) > 1 and (is_told or are_larger(row, above, numbers))
@@ -150,7 +152,7 @@ def has_total(row: Sequence[object], above: Sequence[Sequence[object]], at: int,
 
 
 def are_larger(row: Sequence[object], above: Sequence[Sequence[object]], numbers: Sequence[int]) -> bool:
-    """Return whether at least two numbers of a row are larger than all numbers above them.
+    """Return whether at least two numbers of a row are larger than all numbers above them, apart from their signs.
 
     False if there are fewer than three rows above, or more than `UNLABELLED_ROWS`.
     """

@@ -16,7 +16,7 @@ from chat.python.kernels.in_kernel.table_words import LABEL_LIMIT_CHARS, is_summ
 HEAD_ROWS = 80
 """Number of first rows in which the names of columns are searched."""
 PROFILE_ROWS = 120
-"""Approximate number of later rows from which the kinds of columns are found."""
+"""Approximate maximum number of rows, in the second half of a table, from which the kinds of columns are found."""
 FAMILIES = {"integer": "number", "datetime": "date"}
 _ALMOST_VALUE = re.compile(r"[-+(<>~≈ ]{0,3}[$€£]? ?[.,]?\d[\d.,:/ -]*[^\W\d]{0,4}[)*%]?$")
 _YEAR_START = re.compile(r"(?:1[89]|20|21)\d\d")
@@ -117,7 +117,7 @@ class Grid:
         return is_counted and bool({*self.profile} - {"", "number"})
 
     def _has_repeated_years(self, at: int) -> bool:
-        """Return whether the numbers in a row are years, each of them more than once, as in filled merged cells."""
+        """Return whether the numbers in a row are years that occur twice on average, or more often."""
         values = self._whole_numbers(at)
         return 1 < len(set(values)) * 2 <= len(values) and all(1800 <= value <= 2199 for value in values)
 
@@ -195,7 +195,7 @@ class Grid:
         )
 
     def has_years(self, at: int) -> bool:
-        """Return whether the numbers in a row are different years, in order, and rows below have no such numbers."""
+        """Return whether the numbers in a row are different years, in order, and the next rows have no such numbers."""
         values = self._whole_numbers(at)
         if len(values) < 2 or not all(1800 <= value <= 2199 for value in values):
             return False

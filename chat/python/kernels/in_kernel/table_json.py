@@ -179,7 +179,7 @@ def describe_tables(tables: Sequence[Table]) -> list[str]:
 
 def find_code(parsed: ParsedJson, keys: Sequence[str], form: JsonForm) -> str:
     """Return an expression that reads the table with pandas; empty if there is none, or if it would be too long."""
-    if not parsed.code or sum(map(len, keys)) > CODE_LIMIT_CHARS:
+    if not parsed.code:
         return ""
     code = form.code(parsed.code + "".join(f"[{key_literal(key)}]" for key in keys))
     return code if len(code) <= CODE_LIMIT_CHARS else ""

@@ -29,7 +29,7 @@ LABEL = re.compile(r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.{0,30})?")
 ROWS_NOTE = "Each key of the JSON object is a row"
 
 
-def find_form(value: object, header_rows: int | None = None) -> JsonForm | None:
+def find_form(value: object, header_rows: int | None) -> JsonForm | None:
     """Return the table that the value itself is, not one inside it; `None` if it is not a table.
 
     `header_rows`: the number that a person has chosen.

@@ -11,7 +11,7 @@ from chat.python.kernels.in_kernel.table_source import Unreadable
 
 LINE_SUFFIXES = ("jsonl", "ndjson")
 BAD_LINES_SHARE = 0.1
-"""Maximum share of broken lines, if the others are JSON."""
+"""Maximum share of broken lines, if the others are objects or lists. One broken line is always allowed."""
 NAMED_LINES = 3
 """Maximum number of broken lines that a note names. The others are counted."""
 CODE_LINES = 20
@@ -186,7 +186,7 @@ def describe_error(text: str, error: json.JSONDecodeError) -> str:
 
 
 def parse_lines(text: str, parser: JsonParser) -> ParsedJson | None:
-    """Return the values of a text with one JSON value on each line; `None` if too many lines are not JSON.
+    """Return the values of a text with one JSON value on each line; `None` for one line, or too many broken ones.
 
     Lines end with LF or CRLF. They may have a comma at the end, and the brackets of a list may be on lines of their
     own.

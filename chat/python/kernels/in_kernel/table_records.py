@@ -99,7 +99,7 @@ class Records:
             )
             try:
                 for row in reader:
-                    yield before + lines + 1, row[1:-1] if self._dialect.has_borders and len(row) > 2 else row
+                    yield before + lines + 1, self._without_borders(row)
                     start, lines = self._file.tell(), reader.line_num
                 is_done = True
             except csv.Error as error:
@@ -120,12 +120,12 @@ class Records:
         self._file.seek(start)
         line = decode(self._file.readline())
         if consumed == 1 and not is_open:
-            return self._lenient([line]), 1
+            return self._first_record([line]), 1
         self._budget_bytes -= end - start
         record = self._without_quote(line)
         if not is_open and len(record) != self._width:
             rest = [decode(self._file.readline()) for _ in range(consumed - 1)]
-            whole = self._lenient([line, *rest])
+            whole = self._first_record([line, *rest])
             if len(whole) == self._width:
                 return whole, consumed
             self._file.seek(start)
@@ -133,14 +133,20 @@ class Records:
         self.unclosed.append(number)
         return record, 1
 
-    def _lenient(self, lines: list[str]) -> list[str]:
-        """Return the first record of these lines. Quotes in the middle of cells are kept."""
+    def _without_borders(self, row: list[str]) -> list[str]:
+        return row[1:-1] if self._dialect.has_borders and len(row) > 2 else row
+
+    def _first_record(self, lines: list[str], *, is_strict: bool = False) -> list[str]:
+        """Return the first record of these lines. Quotes within cells are kept; if strict, they raise csv.Error."""
         delimiter, _, skips_spaces, escape, _ = self._dialect
-        return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape), [])
+        parsed = csv.reader(
+            lines, delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape, strict=is_strict
+        )
+        return self._without_borders(next(parsed, []))
 
     def _without_quote(self, line: str) -> list[str]:
         """Return the record of a line, after the opening quote that is never closed was removed."""
-        delimiter, _, skips_spaces, escape, _ = self._dialect
+        delimiter, skips_spaces = self._dialect.delimiter, self._dialect.skips_spaces
         at, tries = len(line), OPENINGS_LIMIT if len(line) < LINE_LIMIT_CHARS else 0
         while tries and (at := line.rfind('"', 0, at)) >= 0:
             before = line[:at].rstrip(" ") if skips_spaces else line[:at]
@@ -148,17 +154,14 @@ class Records:
                 continue
             tries -= 1
             text = line[:at] + line[at + 1 :]
-            parsed = csv.reader(
-                [text], delimiter=delimiter, skipinitialspace=skips_spaces, escapechar=escape, strict=True
-            )
             try:
-                record = next(parsed, [])
+                record = self._first_record([text], is_strict=True)
             except csv.Error:
                 continue
             if self._width in (0, len(record)):
                 return record
         plain = csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)
-        return [cell.strip().strip('"') for cell in next(plain, [])]
+        return [cell.strip().strip('"') for cell in self._without_borders(next(plain, []))]
 
 
 def split_spaces(line: str, dialect: Dialect) -> list[str]:

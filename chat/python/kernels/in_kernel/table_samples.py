@@ -22,9 +22,10 @@ _MIXER = 0x9E3779B97F4A7C15
 
 
 def has_sampled_rows(before: DataFrame, after: DataFrame) -> bool | None:
-    """Return whether each column has the same numbers in any order, and a sample of rows is the same.
+    """Return whether the numbers of each column have the same sum, and a sample of rows is the same.
 
-    `None` if no column has enough different numbers. Both tables must have the same columns.
+    The order of rows does not matter. `None` if no column has enough different numbers to choose a sample. Both tables
+    must have the same columns.
     """
     columns = {}
     for place in range(before.shape[1]):

@@ -18,14 +18,16 @@ from chat.python.kernels.in_kernel.table_sheet_parts import (
     open_workbook,
     repacked,
 )
-from chat.python.kernels.in_kernel.table_sheet_regions import Region, region_name
+from chat.python.kernels.in_kernel.table_sheet_regions import Region, column_letters
 from chat.python.kernels.in_kernel.table_source import CELLS_LIMIT, is_present
 
 if TYPE_CHECKING:
     import python_calamine
 
 LAST_MICROSECOND = 999_500
-"""Fractions of a second from here on, in microseconds, are rounded up to the next second."""
+"""Larger fractions of a second, in microseconds, are rounded up to the next second."""
+
+LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59)
 
 
 class Sheet(NamedTuple):
@@ -49,8 +51,12 @@ class Sheet(NamedTuple):
 
     def table_name(self, region: Region) -> str:
         """Return the name of one of several tables on the sheet."""
-        place = (region.top + self.top, region.left + self.left, region.bottom + self.top, region.right + self.left)
-        return f"{self.name} ({region_name(*place)})"
+        return f"{self.name} ({self.place_of(region)})"
+
+    def place_of(self, region: Region) -> str:
+        """Return the place of a region on the sheet, such as `A1:C20`."""
+        first = f"{column_letters(region.left + self.left)}{region.top + self.top + 1}"
+        return f"{first}:{column_letters(region.right + self.left)}{region.bottom + self.top + 1}"
 
 
 class OpenFile(NamedTuple):
@@ -68,7 +74,7 @@ class OpenFile(NamedTuple):
 
 def open_sheets(workbook: Workbook) -> OpenFile:
     """Return the workbook with its reader. Raises CalamineError, and OSError or ValueError for a broken file."""
-    import python_calamine  # as above
+    import python_calamine  # only these files need it
 
     notes: list[str] = []
     has_dots = has_dotted_targets(workbook)
@@ -111,7 +117,7 @@ def sheet_value(cell: object) -> object:
     """
     if isinstance(cell, float):
         return cell
-    if isinstance(cell, datetime) and cell.microsecond > LAST_MICROSECOND:
+    if isinstance(cell, datetime) and cell.microsecond > LAST_MICROSECOND and cell < LAST_SECOND:
         return cell.replace(microsecond=0) + timedelta(seconds=1)
     if isinstance(cell, time) and cell.microsecond > LAST_MICROSECOND and cell < time(23, 59, 59):
         return (datetime.combine(date.min, cell) + timedelta(seconds=1)).time().replace(microsecond=0)

@@ -170,11 +170,6 @@ def _runs(flags: Iterable[bool]) -> list[tuple[int, int]]:
     return runs
 
 
-def region_name(top: int, left: int, bottom: int, right: int) -> str:
-    """Return `A1:C20` for positions on a sheet, which begin at 0."""
-    return f"{column_letters(left)}{top + 1}:{column_letters(right)}{bottom + 1}"
-
-
 def column_letters(number: int) -> str:
     """Return the letters of a column: `A` for 0, `AA` for 26."""
     letters = ""

@@ -48,38 +48,34 @@ def read_sheet_file(path: str, choices: Choices) -> Source:
         if type(error).__name__ != "PanicException":
             raise
         raise Unreadable("it is a broken Excel file. Save or download it again.") from None
+    return read_region(opened, sheet, regions, region, choices)
+
+
+def read_region(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], region: Region, choices: Choices) -> Source:
+    """Return the table in a region of a sheet. `regions`: all tables of the sheet."""
     is_whole = not sheet.further_rows or region.bottom < len(sheet.grid) - 1
-    part = region_cells(sheet.grid, region)
     place = (sheet.top + region.top, sheet.left + region.left)
-    rows = read_sheet_rows(part, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
-    name = sheet.name if len(regions) == 1 else sheet.table_name(region)
-    notes = [*sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes, *odd_notes(sheet, rows)]
-    others = regions_of_others(opened, sheet, regions, name)
-    doubts = () if "header_rows" in choices else rows.layout.other_header_rows
-    candidates = {"sheet": others if len(others) > 1 else (), "header_rows": doubts}
-    return sheet_source(opened, rows, notes, name)._replace(
-        candidates={key: values for key, values in candidates.items() if values},
-        row_count=len(rows.layout.body) + (0 if is_whole else sheet.further_rows),
-        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, opened.engine, is_whole=is_whole),
-    )
-
-
-def sheet_source(opened: OpenFile, rows: SheetRows, notes: Sequence[str], name: str) -> Source:
-    """Return the table in rows of a sheet."""
+    cells = region_cells(sheet.grid, region)
+    rows = read_sheet_rows(cells, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
     layout = rows.layout
     width = max(len(layout.names), max(map(len, layout.body), default=0))
+    name = sheet.name if len(regions) == 1 else sheet.table_name(region)
+    others = regions_of_others(opened, sheet, regions, name)
+    doubts = () if "header_rows" in choices else layout.other_header_rows
+    candidates = {"sheet": others if len(others) > 1 else (), "header_rows": doubts}
+    notes = [*opened.notes, *sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes]
     return Source(
         format="OpenDocument" if "content.xml" in opened.workbook.parts else "Excel",
         names=(layout.names + [""] * (width - len(layout.names)))[:COLUMNS_LIMIT],
         columns=columns_of(layout.body, width, None),
-        row_count=len(layout.body),
+        row_count=len(layout.body) + (0 if is_whole else sheet.further_rows),
         column_count=width,
         examined_rows=len(layout.body),
         reading=Choices(sheet=name, header_rows=layout.header_rows),
-        candidates={},
-        code="",
+        candidates={key: values for key, values in candidates.items() if values},
+        code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, opened.engine, is_whole=is_whole),
         duplicate_rows=duplicates_in(layout.body) if width > 1 else 0,
-        notes=[*opened.notes, *notes],
+        notes=[*notes, *odd_notes(sheet, rows)],
         column_notes=layout.column_notes,
     )
 
@@ -171,7 +167,7 @@ def region_notes(sheet: Sheet, regions: Sequence[Region], region: Region) -> lis
     """Return a list with a sentence if a sheet has several tables; else an empty list."""
     if len(regions) < 2:
         return []
-    places = [sheet.table_name(one)[len(sheet.name) + 2 : -1] for one in (*regions, region)]
+    places = [sheet.place_of(one) for one in (*regions, region)]
     more = ", …" if len(regions) > SHEETS_SHOWN else ""
     return [
         f"The sheet has {len(regions)} tables: {', '.join(places[:-1][:SHEETS_SHOWN])}{more}. This is {places[-1]}."

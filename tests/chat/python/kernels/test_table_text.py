@@ -188,6 +188,7 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
     "hash cells": ("tag,n\n#x,1\n#y,2\n", 2, ["tag", "n"]),
     "sep tab txt": ("a\tb\tc\n1,5\tx\t2\n2,5\ty\t3\n", 2, ["a", "b", "c"]),
     "pipes md": ("| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n", 2, ["a", "b"]),
+    "pipes md unclosed": ('| a | b |\n|---|---|\n| 1 | "x |\n| 2 | y |\n| 3 | "z" w |\n', 3, ["a", "b"]),
     "onecol mixed decimal": ("Wert\n1,5\n2\n3,125\nk.A.\n", 4, ["Wert"]),
     "onecol urls": ("url\nhttp://x.org/a?b=1,2\nhttp://x.org/a\n", 2, ["url"]),
     "onecol lastfirst": ("Name\nMüller, Hans\nMeier, Anna\nKunz, Uwe\n", 3, ["Name"]),

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
 
+from chat.python.kernels.in_kernel.table_arrow import ArrowFile, find_arrow_code
+from chat.python.kernels.in_kernel.table_arrow_cells import ArrowCells
 from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.in_kernel.table_numbers import show_number
+from chat.python.kernels.in_kernel.table_sheet_cells import sheet_value
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.in_kernel.table_text import read_text_file
 from chat.python.kernels.in_kernel.table_values import read_text
@@ -182,6 +186,16 @@ def test_dates_are_read_in_many_formats_and_languages(cells: tuple[str, ...], fi
     assert summary.startswith(f"{first} to ")
 
 
+def test_dates_and_times_of_the_first_and_last_years_are_read() -> None:
+    times = [datetime(2024, 1, 2, 3), datetime(999, 5, 6, 7), datetime(999, 5, 6)]
+    assert Column(times, name="x", is_text_file=False).days == [
+        "2024-01-02 03:00:00",
+        "0999-05-06 07:00:00",
+        "0999-05-06",
+    ]
+    assert sheet_value(datetime.max) == datetime.max
+
+
 def test_note_reports_uncertain_order_of_day_and_month_unless_another_column_decides_it() -> None:
     doubtful = "d,n\n01/02/2024,1\n03/04/2024,2\n"
     reading = reading_of(doubtful)
@@ -332,3 +346,8 @@ def test_generated_code_has_the_read_arguments_that_the_values_need(case: str) -
     column = Column(cells, name="x", is_text_file=True)
     decide_columns([column], {}, delimiter=",", is_text=True)
     assert read_arguments([column], is_text_file=True) == (f", {arguments}" if arguments else "")
+
+
+def test_damaged_parquet_file_with_long_column_names_has_no_code() -> None:
+    file = ArrowFile(["n" * 3_000, "w"], 1, iter(()))
+    assert find_arrow_code("Parquet", file, [ArrowCells(), ArrowCells()], ["w"]) == ""

@@ -97,9 +97,9 @@ def test_json_line_about_a_wide_table_is_cut_and_marked_as_cut(width: int, lette
 
 
 def test_json_line_has_the_column_names_that_pandas_gives() -> None:
-    columns = [{"name": name, "type": "text"} for name in ("a", "", "a", "a.1")]
+    columns = [{"name": name, "type": "text"} for name in ("a", "", "a", "a.1", "Unnamed: 1")]
     note = table_note(reading_of(columns), named("a.csv"), "a.csv")
-    assert list(json.loads(note.line)["columns"]) == ["a", "Unnamed: 1", "a.2", "a.1"]
+    assert list(json.loads(note.line)["columns"]) == ["a", "Unnamed: 1.1", "a.2", "a.1", "Unnamed: 1"]
 
 
 def test_names_from_a_hostile_file_stay_json_data_on_one_line() -> None:
