@@ -1,4 +1,4 @@
-"""Measures how a reader reads the corpus: `python -m tests.tables.measure [--kind K] [--reader R] [--failures]`."""
+"""Measures how the product reads the corpus: `python -m tests.tables.measure [--kind K] [--failures]`."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import django
 from tests.tables.compare import ASKED, RIGHT, VERDICTS, WRONG, Outcome, compare
 from tests.tables.corpus import make_cases
 from tests.tables.corpus.case import Case
-from tests.tables.readers import READERS, Reader
+from tests.tables.readers import describe_file
 
 # Readings that are wrong only because a note is missing.
 NOTE_ONLY = "only a note missing"
 
 
-def measure(cases: Iterable[Case], read: Reader) -> Iterator[tuple[Case, Outcome]]:
+def measure(cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
     """Yield each case with the verdict on its reading. Every file lies in a temporary folder while it is read."""
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             path = Path(folder) / case.name
             path.write_bytes(case.data)
-            yield case, compare(case, read(path, case.data))
+            yield case, compare(case, describe_file(path, case.data))
             path.unlink()
 
 
@@ -52,7 +52,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.tables.measure", description=__doc__)
     parser.add_argument("--kind", help="only this kind of files")
     parser.add_argument("--name", default="", help="only files whose name holds this text")
-    parser.add_argument("--reader", choices=READERS, default="ours")
     parser.add_argument("--failures", action="store_true", help="print each case that is neither right nor asked")
     parser.add_argument("--write", type=Path, help="write the files into this folder and read nothing")
     options = parser.parse_args()
@@ -63,7 +62,7 @@ def main() -> None:
             (options.write / case.name).write_bytes(case.data)
         return
     counts: dict[str, Counter[str]] = {}
-    for case, outcome in measure(cases, READERS[options.reader]):
+    for case, outcome in measure(cases):
         found = counts.setdefault(case.kind, Counter())
         found[outcome.verdict] += 1
         found[NOTE_ONLY] += outcome.verdict == WRONG and all(d.aspect == "note" for d in outcome.differences)

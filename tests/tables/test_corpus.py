@@ -9,13 +9,12 @@ import pytest
 from tests.tables.compare import ASKED, RIGHT, WRONG
 from tests.tables.corpus import make_cases
 from tests.tables.measure import measure
-from tests.tables.readers import describe_file
 
 
 @pytest.mark.drill
 def test_table_reader_reads_no_file_wrongly_and_98_percent_right_or_with_a_choice() -> None:
     verdicts, wrong = Counter[str](), []
-    for case, outcome in measure(make_cases(), describe_file):
+    for case, outcome in measure(make_cases()):
         verdicts[outcome.verdict] += 1
         if outcome.verdict == WRONG:
             wrong.append(f"{case.name}: {'; '.join(map(str, outcome.differences))}")

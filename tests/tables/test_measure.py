@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import pytest
 
 from tests.tables.compare import ASKED, RIGHT, SAID, WRONG, Reading, compare, has_range
 from tests.tables.corpus.case import Rows, csv_case
-from tests.tables.measure import measure
 
 ROWS: Rows = [["Ulm", 12, date(2024, 3, 1)], ["Bonn", None, date(2024, 3, 25)], ["Ulm", 1250, date(2024, 3, 2)]]
 CASE = csv_case("kind", "places.csv", ("place", "units", "day"), ROWS)
@@ -128,11 +126,3 @@ def test_ranges_are_compared_by_value_and_not_by_notation(
     summary: str, limits: tuple[str, str], expected: bool
 ) -> None:
     assert has_range(summary, limits) is expected
-
-
-def test_reader_function_gets_the_path_and_the_bytes_of_the_case() -> None:
-    def read(path: Path, data: bytes) -> Reading:
-        assert (path.name, path.read_bytes()) == ("places.csv", data)
-        return reading()
-
-    assert [outcome.verdict for _, outcome in measure([CASE], read)] == [RIGHT]

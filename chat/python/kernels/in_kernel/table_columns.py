@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
-from typing import TypeVar
 
 from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_dates import DAY_FIRST, date_value, time_seconds
@@ -14,24 +13,20 @@ from chat.python.kernels.in_kernel.table_numbers import (
     Number,
     NumberForm,
     decimals_in,
-    is_whole,
     number_form,
     number_of,
     shape_of,
     show_number,
 )
-from chat.python.kernels.in_kernel.table_roles import PERCENT_SIGNS, Facts, role_of
+from chat.python.kernels.in_kernel.table_roles import role_of
 from chat.python.kernels.in_kernel.table_source import Choices
 
 EXAMPLES_LIMIT = 3
 EXAMPLE_LIMIT_CHARS = 40
-FACT_TEXTS_LIMIT = 2_000
-"""Maximum number of different texts of a column from which its role is found."""
 PANDAS_MARKS = frozenset({",", ".", " ", "'"})
 """Thousands separators that `read_csv` can remove."""
 SENTINEL_LIMIT = -99
 FLOAT_LIMIT = 1.7976931348623157e308
-Shown = TypeVar("Shown")
 TYPE_NAMES = {
     "integer": "whole number",
     "datetime": "date and time",
@@ -195,7 +190,7 @@ def _is_infinite(number: object) -> bool:
 def describe_column(column: Column, note: str) -> dict[str, object]:
     """Return the description of a column. All of its parts have a limited size."""
     distinct, examples = _examples(column)
-    role = role_of(facts_of(column, distinct))
+    role = role_of(column, distinct)
     low, high = _range(column)
     is_index = role not in ("year", "code") and _is_index(column)
     return {
@@ -210,26 +205,6 @@ def describe_column(column: Column, note: str) -> dict[str, object]:
         "role": role,
         "note": note,
     }
-
-
-def facts_of(column: Column, distinct: int) -> Facts:
-    """Return the facts from which the role of a column is found."""
-    units = frozenset(form.unit for form in column.forms) - {""}
-    present = column.cells - column.missing
-    return Facts(
-        name=column.name,
-        group=column.group,
-        # In a column with missing values, pandas writes whole identifiers as `12.0`.
-        is_whole=column.kind == "integer" or all(map(is_whole, column.numbers)),
-        present=present,
-        distinct=distinct,
-        low=min(column.numbers, default=0),
-        high=max(column.numbers, default=0),
-        units=units,
-        is_money=bool(units - PERCENT_SIGNS) and "measure" not in column.oddities,
-        has_zeros="zeros" in column.oddities,
-        texts=list(islice(column.texts, FACT_TEXTS_LIMIT)),
-    )
 
 
 def _range(column: Column) -> tuple[str, str]:
@@ -252,18 +227,15 @@ def _examples(column: Column) -> tuple[int, list[list[object]]]:
     The examples are the most frequent texts with their counts, or the first numbers or dates.
     """
     if column.group == "number":
-        return len(set(column.numbers)), [[show_number(one), 0] for one in _first(column.numbers)]
+        numbers = dict.fromkeys(column.numbers)
+        return len(numbers), [[show_number(one), 0] for one in islice(numbers, EXAMPLES_LIMIT)]
     if column.group in ("date", "time"):
-        values = column.days or column.times
-        return len(set(values)), [[clip_text(one), 0] for one in _first(values)]
+        values = dict.fromkeys(column.days or column.times)
+        return len(values), [[clip_text(one), 0] for one in islice(values, EXAMPLES_LIMIT)]
     counts = column.texts + column.others if column.others else column.texts
     is_counted = bool(column.texts)
     texts = counts.most_common(EXAMPLES_LIMIT) if is_counted else sorted(counts.items())[:EXAMPLES_LIMIT]
     return len(counts), [[clip_text(text), count if is_counted else 0] for text, count in texts]
-
-
-def _first(values: Sequence[Shown]) -> list[Shown]:
-    return list(islice(dict.fromkeys(values), EXAMPLES_LIMIT))
 
 
 def _is_index(column: Column) -> bool:

@@ -30,7 +30,6 @@ class Fit(NamedTuple):
     """From 0 to 1: the share of rows with the usual number of cells. It is lower if cells hold other delimiters, or if
     the first row has a single cell."""
     width: int
-    delimiter: str
     dialect: Dialect
     has_narrow_start: bool
     """Whether the first row has a single cell."""
@@ -61,9 +60,9 @@ def find_dialect(data: bytes, chosen: str, *, prefers_tabs: bool) -> tuple[Diale
     fits = sorted((weigh(sample, delimiter) for delimiter in DELIMITERS), key=lambda fit: fit[:2], reverse=True)
     fits = [fit for fit in fits if fit.width > 1]
     if prefers_tabs and lines and "\t" in lines[0]:
-        fits.sort(key=lambda fit: fit.delimiter != "\t")
+        fits.sort(key=lambda fit: fit.dialect.delimiter != "\t")
     if fits and not is_single_column(lines, fits[0]):
-        others = [fit.delimiter for fit in fits[1:] if fit.score > fits[0].score - 0.1]
+        others = [fit.dialect.delimiter for fit in fits[1:] if fit.score > fits[0].score - 0.1]
         return fits[0].dialect, fits[0].width, others
     for is_gap in (True, False):
         if width := spaces_fit(sample, is_gap=is_gap):
@@ -85,7 +84,7 @@ def weigh(sample: bytes, delimiter: str) -> Fit:
     rows = [row for _, row in islice(Records(sample, dialect), SAMPLE_ROWS) if "".join(row).strip()]
     widths = Counter(len(row) for row in rows if len(row) > 1)
     if not widths:
-        return Fit(0, 0, delimiter, dialect, has_narrow_start=False)
+        return Fit(0, 0, dialect, has_narrow_start=False)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
     wide = [at for at, row in enumerate(rows) if len(row) > 1]
     # Rows of one cell at the start and the end are titles and remarks, and do not count.
@@ -100,7 +99,7 @@ def weigh(sample: bytes, delimiter: str) -> Fit:
         dialect = dialect._replace(skips_spaces=delimiter != "\t")
     score = count / len(inner) * purity([row for row in inner if len(row) == len(first)], delimiter)
     has_narrow_start = len(rows[0]) == 1
-    return Fit(round(score * (0.9 if has_narrow_start else 1), 3), width, delimiter, dialect, has_narrow_start)
+    return Fit(round(score * (0.9 if has_narrow_start else 1), 3), width, dialect, has_narrow_start)
 
 
 def count_broken(sample: bytes, dialect: Dialect) -> int:
@@ -132,20 +131,20 @@ def is_single_column(lines: Sequence[str], fit: Fit) -> bool:
     """Return whether each line is one cell, so that the best delimiter is only a part of values or sentences."""
     if len(lines) < 2:
         return False
-    head, body = lines[0], lines[1:]
-    with_mark = [line for line in body if fit.delimiter in line]
-    if fit.delimiter in head.strip('"') and not (head[0] == head[-1] == '"' and '",' not in head):
+    head, body, mark = lines[0], lines[1:], fit.dialect.delimiter
+    with_mark = [line for line in body if mark in line]
+    if mark in head.strip('"') and not (head[0] == head[-1] == '"' and '",' not in head):
         # The first line has the delimiter. It is a row of names, unless it is a sentence with commas.
-        return fit.delimiter == "," and fit.score < 0.5 and all(", " in line for line in (head, *with_mark))
+        return mark == "," and fit.score < 0.5 and all(", " in line for line in (head, *with_mark))
     kinds = [kind_of(line.strip('"')) for line in body]
     if set(kinds) - {"", "text"} and kinds.count("text") * 10 <= len(body):
         return True
-    if not fit.has_narrow_start or fit.delimiter not in ",;":
+    if not fit.has_narrow_start or mark not in ",;":
         return fit.score < 0.3 and len(with_mark) * 2 < len(body)
     if len(with_mark) * 2 <= len(body):
         return True
-    is_prose = all(line.count(fit.delimiter) == line.count(f"{fit.delimiter} ") for line in with_mark)
-    has_values = any(kind_of(cell) in ("number", "date") for line in with_mark for cell in line.split(fit.delimiter))
+    is_prose = all(line.count(mark) == line.count(f"{mark} ") for line in with_mark)
+    has_values = any(kind_of(cell) in ("number", "date") for line in with_mark for cell in line.split(mark))
     return is_prose and not has_values
 
 

@@ -13,7 +13,6 @@ WIDE_COLUMNS = 50
 NAMED_COLUMNS = 2
 """Maximum number of columns that a note names. The others are counted."""
 COLUMN_NOTE_LIMIT_CHARS = 400
-EXCEPTIONS = ("number", "date", "time")
 EXCEPTIONS_SHOWN = 3
 """Maximum number of columns with exceptions that each have a note."""
 SENTENCES = {
@@ -104,10 +103,10 @@ def describe_oddities(columns: Sequence[Column]) -> list[str]:
 
 def describe_exceptions(name: str, column: Column) -> list[str]:
     """Return a list with a sentence about values of another type; an empty list if there are none."""
-    for group in EXCEPTIONS:
-        if shown := column.oddities.get(f"no {group}"):
-            return [f"{quote([name])} has {group}s, and {count_of(column.word_count, 'other value')}: “{shown}”."]
-    return []
+    shown = column.oddities.get(f"no {column.group}")
+    if not shown:
+        return []
+    return [f"{quote([name])} has {column.group}s, and {count_of(column.word_count, 'other value')}: “{shown}”."]
 
 
 def column_note(column: Column, first: str) -> str:

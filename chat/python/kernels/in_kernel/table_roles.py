@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from itertools import islice
 
-from chat.python.kernels.in_kernel.table_numbers import Number
+from chat.python.kernels.in_kernel.table_cells import Column
+from chat.python.kernels.in_kernel.table_numbers import is_whole
 
 YEARS = range(1500, 2101)
 UNIQUE_SHARE = 0.95
 """Minimum share of different values in a column of identifiers whose name alone is not enough evidence."""
+TEXTS_LIMIT = 2_000
+"""Maximum number of different texts of a column from which its role is found."""
 PERCENT_SIGNS = frozenset({"%", "‰", "％"})
 LEAST_LONG = 10**14
 """Whole numbers of 15 or more digits are identifiers, not quantities."""
@@ -54,29 +56,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-
 _PHONE = re.compile(r"(?:\+|00)[1-9][0-9 ()/.-]{6,20}")
 
 
-class Facts(NamedTuple):
-    """The facts about a column's values from which its role is found."""
+def role_of(column: Column, distinct: int) -> str:
+    """Return `identifier`, `year`, `code`, `money` or `percent`; empty if the column has no role.
 
-    name: str
-    group: str
-    """The kind of values: `number`, `date`, `text` and so on."""
-    is_whole: bool
-    present: int
-    distinct: int
-    low: Number
-    high: Number
-    units: frozenset[str]
-    is_money: bool
-    has_zeros: bool
-    """Whether there are numbers with leading zeros."""
-    texts: Iterable[str]
-    """Some of its texts."""
-
-
-def role_of(facts: Facts) -> str:
-    """Return `identifier`, `year`, `code`, `money` or `percent`; empty if the column has no role."""
+    `distinct`: the number of its different values.
+    """
     # Drop the type that MongoDB adds to a name: `count.$numberLong`.
-    words = [word.lower() for word in _WORDS_OF_NAMES.findall(facts.name.partition(".$")[0])]
+    words = [word.lower() for word in _WORDS_OF_NAMES.findall(column.name.partition(".$")[0])]
     last = words[-1] if words else ""
     is_name_of = {
         "identifier": not _IDENTIFIER.isdisjoint(words),
@@ -84,18 +70,19 @@ def role_of(facts: Facts) -> str:
         "year": not _YEAR.isdisjoint(words) or last.endswith(_YEAR_ENDINGS),
         "code": not _CODE.isdisjoint(words) or last.endswith(_CODE_ENDINGS),
     }
-    is_unique = facts.present > 0 and facts.distinct >= UNIQUE_SHARE * facts.present
-    if facts.group == "number":
-        return _role_of_numbers(facts, is_name_of, is_unique=is_unique)
-    if facts.group != "text":
+    present = column.cells - column.missing
+    is_unique = present > 0 and distinct >= UNIQUE_SHARE * present
+    if column.group == "number":
+        return _role_of_numbers(column, is_name_of, is_unique=is_unique)
+    if column.group != "text":
         return ""
-    texts = list(facts.texts)
+    texts = list(islice(column.texts, TEXTS_LIMIT))
     if texts and all(map(_UUID.fullmatch, texts)):
         return "identifier"
     is_short = all(len(text) <= 24 and text.count(" ") <= 3 for text in texts)
     if texts and is_short and is_name_of["code"]:
         return "code"
-    if facts.has_zeros:
+    if "zeros" in column.oddities:
         return "identifier" if is_name_of["identifier"] and is_unique else "code"
     if texts and all(map(_PHONE.fullmatch, texts)):
         return "code"
@@ -103,17 +90,19 @@ def role_of(facts: Facts) -> str:
     return "identifier" if texts and is_short and is_identifier and is_unique else ""
 
 
-def _role_of_numbers(facts: Facts, is_name_of: dict[str, bool], *, is_unique: bool) -> str:
-    if not facts.units and facts.is_whole and facts.present:
-        if is_name_of["year"] and facts.low in YEARS and facts.high in YEARS:
+def _role_of_numbers(column: Column, is_name_of: dict[str, bool], *, is_unique: bool) -> str:
+    units = {form.unit for form in column.forms} - {""}
+    # In a column with missing values, pandas writes whole identifiers as `12.0`.
+    if column.numbers and not units and (column.kind == "integer" or all(map(is_whole, column.numbers))):
+        low, high = min(column.numbers), max(column.numbers)
+        if is_name_of["year"] and low in YEARS and high in YEARS:
             return "year"
-        is_natural = facts.low >= 0
-        if is_natural and is_name_of["code"] and not is_name_of["identifier"]:
+        if low >= 0 and is_name_of["code"] and not is_name_of["identifier"]:
             return "code"
-        if is_name_of["identifier"] or (is_natural and is_name_of["numbered"] and is_unique):
+        if is_name_of["identifier"] or (low >= 0 and is_name_of["numbered"] and is_unique):
             return "identifier"
-        if facts.low >= LEAST_LONG or (is_unique and facts.low <= -LEAST_HASH and facts.high >= LEAST_HASH):
+        if low >= LEAST_LONG or (is_unique and low <= -LEAST_HASH and high >= LEAST_HASH):
             return "identifier"
-    if facts.is_money:
+    if units - PERCENT_SIGNS and "measure" not in column.oddities:
         return "money"
-    return "percent" if facts.units & PERCENT_SIGNS else ""
+    return "percent" if units & PERCENT_SIGNS else ""

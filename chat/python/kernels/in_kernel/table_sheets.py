@@ -98,12 +98,8 @@ def choose_table(opened: OpenFile, chosen: str | None) -> tuple[Sheet, list[Regi
             fallback = fallback or (sheet, regions)
         if fallback:
             return *fallback, fallback[1][0]
-    raise Unreadable("its sheets are empty." if not find_unsaved(opened) else UNSAVED)
-
-
-def find_unsaved(opened: OpenFile) -> bool:
-    """Return whether a visible sheet has formulas whose values are not stored."""
-    return any(find_odd_cells(opened.workbook, name).unsaved for name in opened.visible)
+    is_unsaved = any(find_odd_cells(opened.workbook, name).unsaved for name in opened.visible)
+    raise Unreadable(UNSAVED if is_unsaved else "its sheets are empty.")
 
 
 def choose_place(opened: OpenFile, chosen: str) -> tuple[Sheet, list[Region], Region]:
