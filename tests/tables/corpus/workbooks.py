@@ -77,6 +77,8 @@ def _xlsx_cell(place: str, cell: Cell, strings: list[str]) -> str:
         return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, date):
         return f'<c r="{place}" s="{2 if isinstance(cell, datetime) else 1}"><v>{_serial(cell)!r}</v></c>'
+    if isinstance(cell, str) and cell.startswith("#"):
+        return f'<c r="{place}" t="e"><v>{cell}</v></c>'
     if isinstance(cell, str):
         if cell not in strings:
             strings.append(cell)
@@ -96,7 +98,10 @@ def _xlsx_sheet(sheet: Sheet, strings: list[str]) -> str:
 
 
 def write_xlsx(sheets: Sequence[Sheet], macros: bool = False) -> bytes:
-    """Return a workbook as Excel stores it; with `macros`, its type is that of `.xlsm`."""
+    """Return a workbook as Excel stores it; with `macros`, its type is that of `.xlsm`.
+
+    A text that begins with `#` is an error, such as `#DIV/0!`.
+    """
     strings: list[str] = []
     bodies = [_xlsx_sheet(sheet, strings) for sheet in sheets]
     kind = "application/vnd.ms-excel.sheet.macroEnabled.main+xml" if macros else f"{_TYPE}.sheet.main+xml"

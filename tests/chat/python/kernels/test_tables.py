@@ -15,7 +15,7 @@ from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.table_reading import TableColumn, TableReading
 from tests.kernel_service import shared_service
-from tests.table_files import WRITE_PARQUET, Cell, excel_file
+from tests.table_files import Cell, excel_file
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -76,17 +76,14 @@ NOTES = {
         "“a” has numbers, and 1 other value: “x”.",
         "“b” has currency or percent signs, such as “$4”, which code must remove.",
     ],
-    "a,b\n1,2,3\n": ["1 row has more cells than the header: line 2.", "1 column without a name: 3."],
     "a,b\n": ["There are names of columns, but no rows."],
     "a,b\n1,\n2,\n": ["“b” has no value at all."],
-    "Report,\n\na,b\nx,1\n": ["A row above the names of columns is left out: “Report”."],
     "1,2\n3,4\n": ["The first row holds values and no names, so the columns are numbered."],
     'a\n"1,234"\n"5,678"\n': ["Decimals and thousands cannot be told apart in “a”: “1,234” is read as “1234”."],
     'a,b\n"1,5",x\n2.5,y\n': [
         "“a” has decimal commas, such as “1,5”.",
         "“a” mixes decimal commas and decimal points, such as “1,5” and “2.5”.",
     ],
-    "d,n\n01/02/2024,1\n": ["Day and month cannot be told apart in “d”: “01/02/2024” is read as “2024-02-01”."],
     "d,n\n2024-01-02,1\n3 Jan 2024,2\n": ["“d” has dates in several forms, such as “2024-01-02” and “3 Jan 2024”."],
     "a\t b\n1\t x \n": ["“b” has spaces around values, such as around “x”."],
 }
@@ -175,15 +172,6 @@ async def test_notes_report_numbers_and_dates_that_excel_stores_as_text(kernel: 
         "“n” has numbers that are stored as text, such as “12”.",
         "“d” has dates that are stored as text, such as “2024-01-02”.",
     )
-
-
-async def test_parquet_file_is_described_with_the_types_of_its_columns(kernel: KernelClient) -> None:
-    assert (await kernel.execute(WRITE_PARQUET)).text == ""
-    preview = await kernel.read_table("table.parquet", {}, limit_s=LIMIT_S)
-    types = {column.name: (column.type, column.missing) for column in preview.columns}
-    assert types == {"day": ("date", 0), "amount": ("number", 1), "tags": ("nested", 0)}
-    execution = await kernel.execute("import pandas; print(len(pandas.read_parquet('table.parquet')))")
-    assert execution.text == "10\n"
 
 
 async def test_number_of_columns_and_length_of_their_names_are_limited(kernel: KernelClient) -> None:
