@@ -81,7 +81,6 @@ def read_arrow_file(path: str, format_name: str) -> Source:
         columns=cells,
         row_count=row_count,
         column_count=width,
-        examined_rows=len(cells[0]),
         reading={},
         candidates={},
         code=find_arrow_code(format_name, file, columns, broken),

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 DAY_S = 86_400
 RANGES_S = {
-    "date": (-719_162 * DAY_S, 2_932_896 * DAY_S),
-    "timestamp": (-719_162 * DAY_S, 2_932_897 * DAY_S - 1),
+    "date": (-719_162 * DAY_S, 2_932_897 * DAY_S),
+    "timestamp": (-719_162 * DAY_S, 2_932_897 * DAY_S),
     # The range is a day shorter at each end, because a time zone may shift the time.
-    "timestamp with a zone": (-719_161 * DAY_S, 2_932_896 * DAY_S - 1),
-    "duration": (-999_999_999 * DAY_S, 999_999_999 * DAY_S),
-    "time": (0, DAY_S - 1e-9),
+    "timestamp with a zone": (-719_161 * DAY_S, 2_932_896 * DAY_S),
+    "duration": (-999_999_999 * DAY_S, 1_000_000_000 * DAY_S),
+    "time": (0, DAY_S),
 }
-"""Ranges of Python's types in seconds, counted from 1970 or from midnight."""
+"""Ranges of Python's types in seconds, counted from 1970 or from midnight. The end does not belong to the range."""
 UNITS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 INT64 = 2**63
 
@@ -90,9 +90,8 @@ class ArrowCells:
             per_s = UNITS_PER_S[kind.unit]
         zone = getattr(kind, "tz", None)
         limits_s = RANGES_S["timestamp with a zone" if zone not in (None, "UTC") else name]
-        low, high = (max(-INT64, min(INT64 - 1, int(limit_s * per_s))) for limit_s in limits_s)
-        if name == "time":
-            high = DAY_S * int(per_s) - 1
+        start, end = (round(limit_s * per_s) for limit_s in limits_s)
+        low, high = max(-INT64, start), min(INT64, end) - 1
         numbers = array.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
         is_good = compute.and_(compute.greater_equal(numbers, low), compute.less_equal(numbers, high))
         is_bad = compute.invert(is_good).fill_null(False)

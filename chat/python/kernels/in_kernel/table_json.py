@@ -46,7 +46,6 @@ def read_json_file(data: bytes, suffix: str, choices: Choices) -> Source:
         columns=columns,
         row_count=form.row_count,
         column_count=column_count,
-        examined_rows=min(limit, form.row_count),
         reading=reading,
         candidates=candidates,
         code=find_code(parsed, keys, form),

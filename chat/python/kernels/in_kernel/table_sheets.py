@@ -70,7 +70,6 @@ def read_region(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], regio
         columns=columns_of(layout.body, width, None),
         row_count=len(layout.body) + (0 if is_whole else sheet.further_rows),
         column_count=width,
-        examined_rows=len(layout.body),
         reading=Choices(sheet=name, header_rows=layout.header_rows),
         candidates={key: values for key, values in candidates.items() if values},
         code="" if opened.notes else sheet_code(sheet.name, rows, sheet.corner, opened.engine, is_whole=is_whole),

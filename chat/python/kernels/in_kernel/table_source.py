@@ -57,7 +57,6 @@ class Source(NamedTuple):
     """The cells of these columns, in the examined rows."""
     row_count: int
     column_count: int
-    examined_rows: int
     reading: Choices
     """How the file was read."""
     candidates: Mapping[str, Sequence[object]]
@@ -75,6 +74,11 @@ class Source(NamedTuple):
     """Whether all cells of the format are texts, because it has no types for numbers and dates."""
     column_notes: Sequence[str] = ()
     """A note on each column, such as its unit; empty texts for most. May be shorter than `names`."""
+
+    @property
+    def examined_rows(self) -> int:
+        """The number of rows in `columns`. Later rows are only counted."""
+        return len(self.columns[0])
 
 
 def duplicates_in(rows: Iterable[Sequence[object]]) -> int:

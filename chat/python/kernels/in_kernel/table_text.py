@@ -74,7 +74,6 @@ def read_text_file(data: bytes, name: str, choices: Choices) -> Source:
         columns=columns_of(body, width, ""),
         row_count=len(body) + found.further_count,
         column_count=width,
-        examined_rows=len(body),
         reading=describe_reading(dialect, layout, usual, choices),
         candidates=describe_doubts(others, layout, choices),
         code=read_csv_code(dialect, layout, found, names, has_broken_quotes=bool(records.unclosed)),

@@ -199,7 +199,7 @@ import datetime, decimal, pandas, pyarrow, pyarrow.feather, pyarrow.parquet
 def numbers(values, kind): return pyarrow.array(values, pyarrow.int64()).view(kind)
 table = pyarrow.table({
     "day": pyarrow.array([19723, 4_000_000, -1_000_000], pyarrow.int32()).view(pyarrow.date32()),
-    "moment": numbers([0, 2**62, None], pyarrow.timestamp("us")),
+    "moment": numbers([253_402_300_799_999_999, 2**62, None], pyarrow.timestamp("us")),
     "length": numbers([60, 2**62, None], pyarrow.duration("s")),
     "big": pyarrow.array([2**64 - 1, 1, None], pyarrow.uint64()),
     "exact": pyarrow.array([decimal.Decimal("1.10"), None, None], pyarrow.decimal128(38, 2)),
@@ -235,6 +235,7 @@ async def test_binary_table_with_values_that_python_cannot_hold_is_read(kernel: 
             "2024-01-01",
             2,
         )
+        assert (columns["moment"].maximum, columns["moment"].missing) == ("9999-12-31 23:59:59", 2)
         assert {column.type for column in reading.columns if column.name in ("big", "exact", "short")} <= {
             "whole number",
             "number",
