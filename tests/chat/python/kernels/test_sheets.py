@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
-import pytest_asyncio
 
-from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.client import KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
-from tests.kernel_service import shared_service
+from tests.chat.python.kernels.conftest import read_table
 from tests.table_files import Cell, excel_file, opendocument_file, rename_parts, zip_file
 from tests.tables.corpus.workbooks import rewrite
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LIMIT_S = 120.0
 ORDERS: Sequence[Sequence[Cell]] = [["city", "n"], ["Ulm", 1], ["Bonn", 2]]
 COSTS: Sequence[Sequence[Cell]] = [["kind", "EUR"], ["rent", 900], ["power", 120]]
 ODS_CELL = '<table:table-cell office:value-type="string"{}><text:p>{}</text:p></table:table-cell>'
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel() -> AsyncIterator[KernelClient]:
-    client = JupyterClient(shared_service())
-    async with client.new_kernel() as kernel:
-        await kernel.execute("import pandas as pd")
-        yield kernel
-    await client.aclose()
-
-
 async def read(
     kernel: KernelClient, data: bytes, choices: Choices | None = None, *, name: str = "b.xlsx"
 ) -> TableReading:
-    """Write a file into the kernel and read it there."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield data
-
-    return await kernel.read_table(await kernel.write_file(name, pieces()), choices or {}, limit_s=LIMIT_S)
+    return await read_table(kernel, name, data, choices)
 
 
 async def run_code(kernel: KernelClient, reading: TableReading) -> str:

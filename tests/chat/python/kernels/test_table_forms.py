@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
-from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.client import KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
-from tests.kernel_service import shared_service
+from tests.chat.python.kernels.conftest import LIMIT_S, read_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LIMIT_S = 120.0
 RUN = "import json, pandas as pd; _t = {code}; print(json.dumps([len(_t), list(map(str, _t.columns))]))"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel() -> AsyncIterator[KernelClient]:
-    client = JupyterClient(shared_service())
-    async with client.new_kernel() as kernel:
-        # The first import may print what is missing in the sandbox.
-        await kernel.execute("import json, pandas as pd, pyarrow")
-        yield kernel
-    await client.aclose()
-
-
 async def read(kernel: KernelClient, name: str, text: str, choices: Choices | None = None) -> TableReading:
-    """Write a file into the kernel and read it there. Its code must give the same rows and names."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield text.encode()
-
-    reading = await kernel.read_table(await kernel.write_file(name, pieces()), choices or Choices(), limit_s=LIMIT_S)
+    """Read a file in the kernel. Its code must give the same rows and names."""
+    reading = await read_table(kernel, name, text.encode(), choices)
     await check_code(kernel, reading)
     return reading
 

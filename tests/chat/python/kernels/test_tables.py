@@ -7,39 +7,18 @@ from collections.abc import AsyncIterator
 from datetime import date
 
 import pytest
-import pytest_asyncio
 
-from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.client import KernelClient
 from chat.python.kernels.in_kernel.table_cells import Column
 from chat.python.kernels.in_kernel.table_code import read_arguments
 from chat.python.kernels.in_kernel.table_columns import decide_columns
 from chat.python.kernels.table_reading import TableColumn, TableReading
-from tests.kernel_service import shared_service
+from tests.chat.python.kernels.conftest import read_table
 from tests.table_files import Cell, excel_file
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LIMIT_S = 120.0
-"""Far above the time that a description takes, because tests share a busy machine."""
 GERMAN = "id;datum;umsatz;stadt;plz\n1;31.12.2023;1.234,50;Köln;01067\n2;01.01.2024;n/a;Köln;80331\n"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel() -> AsyncIterator[KernelClient]:
-    """One kernel for all files: descriptions leave no traces in it."""
-    client = JupyterClient(shared_service())
-    async with client.new_kernel() as kernel:
-        yield kernel
-    await client.aclose()
-
-
-async def describe(kernel: KernelClient, name: str, data: bytes) -> TableReading:
-    """Write a file into the kernel and describe it there."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield data
-
-    return await kernel.read_table(await kernel.write_file(name, pieces()), {}, limit_s=LIMIT_S)
 
 
 def by_name(preview: TableReading) -> dict[str, TableColumn]:
@@ -48,7 +27,7 @@ def by_name(preview: TableReading) -> dict[str, TableColumn]:
 
 
 async def test_notes_describe_delimiter_number_and_date_formats_of_a_german_csv_file(kernel: KernelClient) -> None:
-    preview = await describe(kernel, "umsätze.csv", GERMAN.encode())
+    preview = await read_table(kernel, "umsätze.csv", GERMAN.encode())
     columns = by_name(preview)
     assert (preview.format, preview.row_count, preview.column_count) == ("CSV", 2, 5)
     types = {name: column.type for name, column in columns.items()}
@@ -91,7 +70,7 @@ NOTES = {
 
 @pytest.mark.parametrize("text", NOTES)
 async def test_each_unusual_property_of_a_table_gives_one_note(kernel: KernelClient, text: str) -> None:
-    preview = await describe(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
+    preview = await read_table(kernel, "odd.tsv" if "\t" in text else "odd.csv", text.encode())
     assert list(preview.notes) == NOTES[text]
 
 
@@ -117,14 +96,14 @@ async def test_each_unusual_property_of_a_table_gives_one_note(kernel: KernelCli
 async def test_error_says_why_a_file_cannot_be_read_as_a_table(
     kernel: KernelClient, name: str, data: bytes, error: str
 ) -> None:
-    preview = await describe(kernel, name, data)
+    preview = await read_table(kernel, name, data)
     assert preview.error.startswith(error)
     assert preview.error.endswith(".")
     assert (preview.columns, preview.is_lasting) == ((), True)
 
 
 async def test_excel_file_that_unpacks_to_too_many_bytes_is_not_read(kernel: KernelClient) -> None:
-    preview = await describe(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
+    preview = await read_table(kernel, "bomb.xlsx", excel_file({"A": [["a"], [1]]}, padding_bytes=300 * 2**20))
     assert preview.error == "it unpacks to more than 256 MB."
     assert (preview.columns, preview.is_lasting) == ((), True)
 
@@ -138,7 +117,7 @@ async def test_same_table_in_four_json_forms_has_the_same_columns(kernel: Kernel
         "columns.json": json.dumps({"city": ["Oslo", None], "km": [1, 2.5], "more": [{"x": [1]}, None]}),
     }
     for name, text in shapes.items():
-        preview = await describe(kernel, name, text.encode())
+        preview = await read_table(kernel, name, text.encode())
         assert {column.name: (column.type, column.missing) for column in preview.columns} == {
             "city": ("text", 1),
             "km": ("number", 0),
@@ -152,7 +131,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_lists_the_names_of_a
     days = [date(2024, 1, day) for day in (2, 3, 4)]
     rows: list[list[Cell]] = [[days[0], 3, "x"], [days[1], None, "y"], [days[2], 2.5, ""]]
     data = excel_file({"Empty": [], "A & B": [["Report 2024"], ["day", "n", "who"], *rows], "C": [[1]]})
-    preview = await describe(kernel, "book.xlsx", data)
+    preview = await read_table(kernel, "book.xlsx", data)
     columns = by_name(preview)
     assert (preview.format, preview.row_count) == ("Excel", 3)
     assert (columns["day"].type, columns["day"].maximum) == ("date", "2024-01-04")
@@ -167,7 +146,7 @@ async def test_preview_of_an_excel_file_shows_one_sheet_and_lists_the_names_of_a
 
 
 async def test_notes_report_numbers_and_dates_that_excel_stores_as_text(kernel: KernelClient) -> None:
-    preview = await describe(kernel, "texts.xlsx", excel_file({"A": [["n", "d"], ["12", "2024-01-02"]]}))
+    preview = await read_table(kernel, "texts.xlsx", excel_file({"A": [["n", "d"], ["12", "2024-01-02"]]}))
     assert preview.notes == (
         "“n” has numbers that are stored as text, such as “12”.",
         "“d” has dates that are stored as text, such as “2024-01-02”.",
@@ -177,7 +156,7 @@ async def test_notes_report_numbers_and_dates_that_excel_stores_as_text(kernel: 
 async def test_number_of_columns_and_length_of_their_names_are_limited(kernel: KernelClient) -> None:
     names = ["<script>alert(1)</script>", "x" * 10_000, "a\x1b[31m\x00b\u202e", *(f"c{n}" for n in range(197))]
     data = "\t".join(names) + "\n" + "\t".join(map(str, range(200)))
-    preview = await describe(kernel, "wide.tsv", data.replace("\0", "").encode())
+    preview = await read_table(kernel, "wide.tsv", data.replace("\0", "").encode())
     assert (preview.column_count, len(preview.columns)) == (200, 100)
     assert "Only the first 100 of 200 columns were examined." in preview.notes
     assert preview.columns[0].name == names[0]
@@ -209,7 +188,7 @@ print(*table.dtypes, *table.isna().sum(), table.long.max())
 
 
 async def test_generated_code_works_if_columns_have_the_names_of_its_placeholders(kernel: KernelClient) -> None:
-    preview = await describe(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
+    preview = await read_table(kernel, "MORE NAME.csv", b"Report\nNAME;MORE\n1,5;a\n2,5;b\n")
     assert (await kernel.execute(f"import pandas as pd\nprint(({preview.code}).NAME.sum())")).text == "4.0\n"
 
 
@@ -219,7 +198,7 @@ async def test_preview_of_a_table_of_30_mb_is_made(kernel: KernelClient) -> None
     line = f"{{}},2024-01-02,Oslo,1.25,{'some words ' * 46}\n"
     data = ("id,day,city,price,note\n" + "".join(map(line.format, range(rows)))).encode()
     assert len(data) > 30 * 2**20
-    preview = await describe(kernel, "large.csv", data)
+    preview = await read_table(kernel, "large.csv", data)
     assert (preview.row_count, preview.column_count, preview.error) == (rows, 5, "")
     assert preview.columns[0].is_index
 
