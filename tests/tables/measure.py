@@ -53,14 +53,8 @@ def main() -> None:
     parser.add_argument("--kind", help="only this kind of files")
     parser.add_argument("--name", default="", help="only files whose name holds this text")
     parser.add_argument("--failures", action="store_true", help="print each case that is neither right nor asked")
-    parser.add_argument("--write", type=Path, help="write the files into this folder and read nothing")
     options = parser.parse_args()
     cases = [c for c in make_cases() if options.kind in (None, c.kind) and options.name in c.name]
-    if options.write:
-        options.write.mkdir(parents=True, exist_ok=True)
-        for case in cases:
-            (options.write / case.name).write_bytes(case.data)
-        return
     counts: dict[str, Counter[str]] = {}
     for case, outcome in measure(cases):
         found = counts.setdefault(case.kind, Counter())

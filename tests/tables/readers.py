@@ -43,27 +43,25 @@ def describe_file(path: Path, data: bytes) -> Reading:
         return {"state": "refused", "detail": ""}
     target = path.with_name(f"kernel-{file.name}")
     target.write_bytes(file.data)
-    answer = _kernel_environment().ask(target)
+    answer = _ask(target)
     target.unlink()
     reading = parse_table_reading(answer)
     assert reading.code or not answer.get("code"), f"the code for {path.name} is not believed: {answer['code']}"
     return cast(Reading, table_json(file.with_encoding(reading)))
 
 
-class _KernelEnvironment:
-    """A process with the packages of kernels, which reads files as a kernel does, but outside of the sandbox."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [ROOT / ".venv-kernel/bin/python", "-c", READ_FILES], cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True
-        )
-
-    def ask(self, path: Path) -> dict[str, object]:
-        assert self._process.stdin
-        assert self._process.stdout
-        print(json.dumps([str(path.parent), path.name]), file=self._process.stdin, flush=True)
-        answer: dict[str, object] = json.loads(self._process.stdout.readline())
-        return answer
+@cache
+def _kernel_process() -> subprocess.Popen[str]:
+    """Return a process with the packages of kernels, which reads files as a kernel does, but outside of the sandbox."""
+    return subprocess.Popen(
+        [ROOT / ".venv-kernel/bin/python", "-c", READ_FILES], cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True
+    )
 
 
-_kernel_environment = cache(_KernelEnvironment)
+def _ask(path: Path) -> dict[str, object]:
+    process = _kernel_process()
+    assert process.stdin
+    assert process.stdout
+    print(json.dumps([str(path.parent), path.name]), file=process.stdin, flush=True)
+    answer: dict[str, object] = json.loads(process.stdout.readline())
+    return answer

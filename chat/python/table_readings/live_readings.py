@@ -1,4 +1,6 @@
-"""Reads tables in this process. Each attachment has one reading at a time; later requests wait for the same reading.
+"""Reads tables in this process. Each attachment has one reading at a time, which later requests wait for.
+
+A new choice is read after it.
 
 A reading goes on if its callers are cancelled, and its result is stored. Everything here runs in the server's event
 loop. Threads use `reading_requests`.

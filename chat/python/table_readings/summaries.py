@@ -9,7 +9,7 @@ from chat.vocabulary.number_text import group_thousands
 
 
 def summarize(column: TableColumn) -> str:
-    """Return the range of the column's numbers or dates, or its most frequent values."""
+    """Return the range of the column's numbers, dates or times; otherwise some values, the most frequent first."""
     if column.minimum:
         if column.minimum == column.maximum:
             return column.minimum

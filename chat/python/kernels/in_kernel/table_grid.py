@@ -231,15 +231,17 @@ class Grid:
     def is_group_row(self, at: int) -> bool:
         """Return whether a row above the names is a further row of names, each for one or more columns."""
         below = at + 1
-        if self.extents[at] > max(self.extents[below], self.width) or self.width < 3 or self._count(at) < 1:
+        if self.extents[at] > max(self.extents[below], self.width) or self.width < 3:
             return False
         cells = [cell if is_present(cell) else None for cell in self.rows[at]][: self.width]
+        starts = [number for number, cell in enumerate(cells) if cell is not None]
+        if not starts:
+            return False
         values = [name_of(cell) for cell in cells if cell is not None]
         kinds = set(self.kinds[at]) - {"", "text"}
         years = [name_of(cell) for cell, kind in zip(cells, self.kinds[at], strict=False) if kind in kinds]
         if kinds and not (kinds <= {"number", "date"} and all(map(_YEAR_START.match, years[-1:]))):
             return False
-        starts = [number for number, cell in enumerate(cells) if cell is not None]
         repeats = len(set(values)) < len(values)
         has_gap = any(cell is None for cell in cells[: starts[-1]]) and len(starts) > 1
         is_inside = starts[0] > 0

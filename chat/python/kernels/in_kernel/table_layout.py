@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The position of the rows of names: the first row, their number, and the number of rows below them."""
+    """The position of the rows of names: the first row, their number, and the number of rows from them to the body."""
 
     first: int
     rows: int
@@ -117,7 +117,7 @@ def find_header(grid: Grid) -> Header:
 
 
 def is_below_names(grid: Grid, at: int) -> bool:
-    """Return whether a row above the body holds units, kinds of values or descriptions of the row above it."""
+    """Return whether a row above the body holds units, kinds of values, descriptions or numbers of the columns."""
     if grid.is_numbering(at):
         return True
     above = at - 1

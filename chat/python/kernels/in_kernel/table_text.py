@@ -120,7 +120,7 @@ def check_text(data: bytes) -> None:
 
 
 def read_rows(records: Records, width: int, skipped_lines: int, *, has_rules: bool = False) -> TextRows:
-    """Return the first rows, and the number of further rows. Raises Unreadable if a row is too wide or there is none.
+    """Return the first rows, and the number of further rows. Raises Unreadable if a row is too wide.
 
     `skipped_lines`: lines above the records. They count as lines and as records. `has_rules`: whether ruled lines such
     as `----+----` are left out.
