@@ -178,7 +178,11 @@ CASES: dict[str, tuple[str, int, list[str]]] = {
         2,
         ["Region", "2023 / units", "2023 / revenue", "2024 / units", "2024 / revenue"],
     ),
-    "value above the names, right of the rows": (",,,,x\na,b,c,d,e\n1,2,3\n4,5,6\n", 2, ["a", "b", "c", "d", "e"]),
+    "value above the names, right of the rows": (
+        ",,,,x\na,b,c,d,e\n1,2,3\n4,5,6\n7,8,9\n",
+        3,
+        ["a", "b", "c", "d", "e"],
+    ),
     "units empty": ("station;date;temp\n;;°C\nA;2024-01-01;5,5\nB;2024-01-02;5,6\n", 2, ["station", "date", "temp"]),
     "keycolon": (
         "Station: Ulm\nOperator: DWD\nPeriod: 2024\n\ndate,temp\n2024-01-01,5.5\n2024-01-02,5.6\n",
