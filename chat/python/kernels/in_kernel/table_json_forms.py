@@ -131,9 +131,8 @@ def nested_parts(records: Sequence[Mapping[str, object]]) -> dict[str, list[str]
 def flatten(record: Mapping[str, object], nested: Mapping[str, object]) -> dict[str, object]:
     """Return the record with the values of its objects at the end, as `pandas.json_normalize` does."""
     flat = {name: cell for name, cell in record.items() if name not in nested}
-    for name in nested:
-        cell = record.get(name)
-        if isinstance(cell, dict):
+    for name, cell in record.items():
+        if name in nested and isinstance(cell, dict):
             flat.update({f"{name}.{key}": value for key, value in cell.items()})
     return flat
 

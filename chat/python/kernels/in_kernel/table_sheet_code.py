@@ -30,7 +30,8 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_wh
         arguments.append(f'usecols="{column_letters(rows.left)}:{column_letters(rows.left + width - 1)}"')
     last = numbers[positions[-1]] if positions else body_start - 1
     if is_whole and last < corner[0]:
-        arguments.append(f"nrows={last - start + (not is_plain) - len(repeated)}")
+        # pandas counts skipped rows, too.
+        arguments.append(f"nrows={last - start + (not is_plain)}")
     code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="{engine}"MORE)'
     first = numbers.index(start) if start in numbers else 0
     if numbers[-1] - start != len(numbers) - 1 - first:

@@ -61,6 +61,7 @@ def read_sheet_rows(
     fill_across(at, left, merged)
     before, tops = fill_down(at, left, merged)
     layout = find_layout(rows, header_rows, is_whole=is_whole)
+    layout = layout._replace(names=layout.names + [""] * (len(rows[0]) - len(layout.names)))
     head = rows[layout.first : layout.first + layout.header_rows]
     found = SheetRows(layout, head, numbers, left, {})
     positions = layout.body_positions

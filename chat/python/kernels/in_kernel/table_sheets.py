@@ -58,7 +58,7 @@ def read_region(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], regio
     cells = region_cells(sheet.grid, region)
     rows = read_sheet_rows(cells, place, sheet.merged, choices.get("header_rows"), is_whole=is_whole)
     layout = rows.layout
-    width = max(len(layout.names), max(map(len, layout.body), default=0))
+    width = len(layout.names)
     name = sheet.name if len(regions) == 1 else sheet.table_name(region)
     others = regions_of_others(opened, sheet, regions, name)
     doubts = () if "header_rows" in choices else layout.other_header_rows
@@ -66,7 +66,7 @@ def read_region(opened: OpenFile, sheet: Sheet, regions: Sequence[Region], regio
     notes = [*opened.notes, *sheet_notes(opened, sheet), *region_notes(sheet, regions, region), *rows.notes]
     return Source(
         format="OpenDocument" if "content.xml" in opened.workbook.parts else "Excel",
-        names=(layout.names + [""] * (width - len(layout.names)))[:COLUMNS_LIMIT],
+        names=layout.names[:COLUMNS_LIMIT],
         columns=columns_of(layout.body, width, None),
         row_count=len(layout.body) + (0 if is_whole else sheet.further_rows),
         column_count=width,

@@ -79,6 +79,11 @@ FORMS = {
         3,
         ["id", "at.city", "at.zip"],
     ),
+    "small objects in another order": (
+        '[{"a": {"x": 1}, "b": {"y": 1}}, {"b": {"y": 2, "z": 3}, "a": {"x": 2, "w": 4}}]',
+        2,
+        ["a.x", "b.y", "b.z", "a.w"],
+    ),
     "objects that follow each other": ('{\n  "a": 1\n}\n{\n  "a": 2\n}\n', 2, ["a"]),
     "commas before brackets": ('[{"a": 1,}, {"a": ",]"},] // end', 2, ["a"]),
     "line breaks in texts": ('[{"a": "x\ny"}]', 1, ["a"]),
