@@ -36,6 +36,8 @@ def read_arguments(columns: Sequence[Column], *, is_text_file: bool) -> str:
     decimals = Counter(column.decimal for column in numbers if any(form.style != "integer" for form in column.forms))
     decimal = "," if decimals[","] > decimals["."] else "."
     thousands = next((mark for mark, _ in marks.most_common() if mark in PANDAS_MARKS and mark != decimal), "")
+    if any(_loses_decimals(column, thousands) for column in columns if column not in named):
+        thousands = ""
     dates = {column.name: pattern for column in named if is_text_file and (pattern := _date_pattern_of(column))}
     types = {column.name: type_name for column in named if (type_name := _type_of(column, thousands, dates))}
     arguments = [f'decimal="{decimal}"'] if decimal != "." else []
@@ -93,7 +95,7 @@ def _type_of(column: Column, thousands: str, dates: dict[str, str]) -> str:
     if column.kind == "text":
         is_number_for_pandas = all(_is_number(text, thousands) for text in column.texts)
         return "str" if column.texts and is_number_for_pandas else ""
-    if column.group == "date" and thousands == "." and column.name not in dates:
+    if (column.group == "date" and thousands == "." and column.name not in dates) or _loses_decimals(column, thousands):
         return "str"
     if column.kind != "integer" or (column.forms and _needs_code(column)) or len(column.words) > WORDS_LIMIT:
         return ""
@@ -103,6 +105,11 @@ def _type_of(column: Column, thousands: str, dates: dict[str, str]) -> str:
     if max(high, -low) > EXACT_LIMIT and (column.missing or column.words):
         return "Int64" if high < 2**63 else "UInt64"
     return ""
+
+
+def _loses_decimals(column: Column, thousands: str) -> bool:
+    """Return whether pandas would read `1.5` as 15, because other columns have this mark between thousands."""
+    return column.kind == "number" and column.decimal == thousands != ""
 
 
 def _is_number(text: str, thousands: str) -> bool:

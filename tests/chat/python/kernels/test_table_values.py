@@ -348,6 +348,16 @@ def test_generated_code_has_the_read_arguments_that_the_values_need(case: str) -
     assert read_arguments([column], is_text_file=True) == (f", {arguments}" if arguments else "")
 
 
+@pytest.mark.parametrize(("names", "arguments"), [("ab", ', thousands=".", dtype={"a": "str"}'), ("aa", "")])
+def test_generated_code_does_not_drop_decimal_points_that_other_columns_have_between_thousands(
+    names: str, arguments: str
+) -> None:
+    cells = [("52.5", "13.25"), ("1.234,5", "2,5")]
+    columns = [Column(values, name=name, is_text_file=True) for values, name in zip(cells, names, strict=True)]
+    decide_columns(columns, {}, delimiter=";", is_text=True)
+    assert read_arguments(columns, is_text_file=True) == f', decimal=","{arguments}'
+
+
 def test_damaged_parquet_file_with_long_column_names_has_no_code() -> None:
     file = ArrowFile(["n" * 3_000, "w"], 1, iter(()))
     assert find_arrow_code("Parquet", file, [ArrowCells(), ArrowCells()], ["w"]) == ""
