@@ -195,7 +195,7 @@ class Column:
         return all(form.sign == "brackets" and form.style == "integer" and not form.unit for form in self.forms)
 
     def _read_measures(self) -> None:
-        """Read the texts as numbers if all have the same unit, and it is no factor. Note a few different units."""
+        """Read the texts as numbers if all have the same unit, but no factor such as K. Note a few different units."""
         forms: dict[NumberForm, list[str]] = {}
         units: dict[str, str] = {}
         for text in self.texts:

@@ -28,6 +28,7 @@ LAST_MICROSECOND = 999_500
 """Larger fractions of a second, in microseconds, are rounded up to the next second."""
 
 LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59)
+"""Datetimes in this second are not rounded up, because there is no later one."""
 
 
 class Sheet(NamedTuple):
