@@ -53,8 +53,8 @@ NICENESS = 15
 CHUNK_CHARS = 1_000_000
 """Maximum number of characters in one message. A message above the server's frame limit would break the connection."""
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
-"""Output of a cell after which further text is dropped. It exceeds the server's limit of 16 MB, so that the server
-notices and stops the cell."""
+"""Text of a cell in stdout, or in stderr, after which further text is dropped. It exceeds the server's limit of 16 MB,
+so that the server notices and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
 SEND_S = 0.005
 """Pause after a flush, in which ZeroMQ sends the text. With FLUSH_INTERVAL_S, pauses take at most 20 % of time."""
@@ -147,7 +147,7 @@ def detach_streams() -> None:
 
 
 def limit_writes(stream: OutStream) -> Callable[[], None]:
-    """Make a stream send text in chunks, and drop text above a cell's limit.
+    """Make a stream send text in chunks, and drop text above CELL_LIMIT_CHARS.
 
     Returns a function that resets the counts, to be called when a cell starts.
     """

@@ -1,4 +1,4 @@
-"""Runs a module of `in_kernel` inside a kernel and parses its answer. Pure: this module only builds and reads messages.
+"""Builds the request that runs a module of `in_kernel` inside a kernel, and parses the kernel's answer.
 
 A program is an expression in the field `user_expressions` of an execute request without code. Jupyter's documentation
 gives it this purpose: the kernel evaluates the expression, counts no cell, and puts the value into its reply. Replies

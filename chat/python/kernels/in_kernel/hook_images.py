@@ -32,14 +32,14 @@ class SavedImages:
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
 
     def show(self) -> None:
-        """Display the images that are new or changed."""
-        # Reading fails if the code has opened too many files, or if another process has just removed an image.
-        with contextlib.suppress(OSError):
-            times = self._image_files()
-            new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
-            self._known_times.update(times)
-            for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
-                is_new_graph, title = self._figures.saved(path)
+        """Display the images that are new or changed and whose figure the cell has not displayed."""
+        times = self._image_files()
+        new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
+        self._known_times.update(times)
+        for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
+            is_new_graph, title = self._figures.saved(path)
+            # Reading fails if the code has opened too many files, or if another process has just removed the image.
+            with contextlib.suppress(OSError):
                 if is_new_graph and (bundle := _image_bundle(path)):
                     metadata = {"saved": True} if title is None else {"saved": True, TITLE_KEY: title}
                     display(bundle, metadata=metadata, raw=True)

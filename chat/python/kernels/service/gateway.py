@@ -130,7 +130,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
 
 
 def limit_resources() -> None:
-    """Limit the memory of this process, so that it fails before the machine runs out of memory.
+    """Limit the memory of this process, so that it fails before the machine runs out, and let it open more files.
 
     Code in a kernel can send one message with any number of frames. ZeroMQ collects them without a limit.
     """

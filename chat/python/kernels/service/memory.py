@@ -33,10 +33,7 @@ def process_tree(pid: int) -> Iterator[int]:
 
 def process_bytes(pids: tuple[int, ...]) -> int:
     """Return the resident memory and page tables of processes. It is fast, but counts a shared page in each process."""
-    total = 0
-    for pid in pids:
-        total += sum(_sizes_bytes(f"/proc/{pid}/status", ("VmRSS:", "VmPTE:")))
-    return total
+    return sum(sum(_sizes_bytes(f"/proc/{pid}/status", ("VmRSS:", "VmPTE:"))) for pid in pids)
 
 
 def proportional_bytes(pids: tuple[int, ...]) -> int:

@@ -37,7 +37,6 @@ class Differences:
 class PlaceUnderTest:
     """One running place."""
 
-    name: str
     place: Place
     differences: Differences
     server: KernelServiceProcess | JupyterServerProcess
@@ -54,7 +53,7 @@ JUPYTER = Differences(
 @contextmanager
 def _run_local_service() -> Iterator[PlaceUnderTest]:
     with running_service("--warm-kernels", "0") as service:
-        yield PlaceUnderTest("local service in the sandbox", service.place, Differences(), service)
+        yield PlaceUnderTest(service.place, Differences(), service)
 
 
 @contextmanager
@@ -67,20 +66,20 @@ def _run_listening_service() -> Iterator[PlaceUnderTest]:
         with running_service("--warm-kernels", "0", *listen) as service:
             wait_until(lambda: service.place.status().state == "running", 60)
             place = RemotePlace(f"http://127.0.0.1:{port}", token)
-            yield PlaceUnderTest("own service by URL", place, Differences(), service)
+            yield PlaceUnderTest(place, Differences(), service)
 
 
 @contextmanager
-def _run_jupyter(name: str, command: list[str]) -> Iterator[PlaceUnderTest]:
+def _run_jupyter(command: list[str]) -> Iterator[PlaceUnderTest]:
     with running_jupyter_server(command) as server:
-        yield PlaceUnderTest(name, server.place, JUPYTER, server)
+        yield PlaceUnderTest(server.place, JUPYTER, server)
 
 
 RUN_PLACE: dict[str, Callable[[], AbstractContextManager[PlaceUnderTest]]] = {
     "local-service": _run_local_service,
     "listening-service": _run_listening_service,
-    "jupyter-server": lambda: _run_jupyter("jupyter server by URL", SERVER),
-    "kernel-gateway": lambda: _run_jupyter("kernel gateway by URL", GATEWAY),
+    "jupyter-server": lambda: _run_jupyter(SERVER),
+    "kernel-gateway": lambda: _run_jupyter(GATEWAY),
 }
 
 OWN_PLACES = ("local-service", "listening-service")

@@ -11,6 +11,7 @@ from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.outputs import ExecutionStatus, Output
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES, RUN_PLACE, PlaceUnderTest
+from tests.kernel_service import kernel_state
 from tests.polling import wait_until_awaited
 
 PLACES = MAIN_PLACES
@@ -54,7 +55,7 @@ async def test_connecting_to_a_kernel_that_died_between_two_cells_raises_kernel_
     assert "variables are lost" in await wait_until_awaited(connection_error)
 
     async def is_ended() -> bool:
-        return await client.state(own_id) == ""
+        return await kernel_state(client, own_id) == ""
 
     await wait_until_awaited(is_ended)
 
@@ -63,12 +64,12 @@ async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(cli
     kernel_id = await client.start_kernel()
 
     async def is_idle() -> bool:
-        return await client.state(kernel_id) == "idle"
+        return await kernel_state(client, kernel_id) == "idle"
 
     # A server learns a little later than the client that the kernel is ready.
     await wait_until_awaited(is_idle)
     await client.shut_down(kernel_id)
-    assert await client.state(kernel_id) == ""
+    assert await kernel_state(client, kernel_id) == ""
     await client.shut_down(kernel_id)
     await client.interrupt(kernel_id)
     with pytest.raises(KernelGone):
@@ -77,7 +78,7 @@ async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(cli
 
 @pytest.mark.parametrize("kernel_id", ["", "no such", "../../etc", "00000000-0000-0000-0000-000000000000.abc"])
 async def test_connecting_to_an_unknown_kernel_raises_kernel_gone(client: JupyterClient, kernel_id: str) -> None:
-    assert await client.state(kernel_id) == ""
+    assert await kernel_state(client, kernel_id) == ""
     await client.shut_down(kernel_id)
     with pytest.raises(KernelGone):
         await client.connect(kernel_id)

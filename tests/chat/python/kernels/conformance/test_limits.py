@@ -12,6 +12,7 @@ from chat.python.kernels.errors import KernelGone
 from chat.python.kernels.output_limits import TEXT_LIMIT_BYTES
 from chat.python.kernels.outputs import ExecutionStatus, ImageOutput
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES, PlaceUnderTest
+from tests.kernel_service import kernel_state
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = MAIN_PLACES
@@ -131,7 +132,7 @@ async def leave_a_cell_running(client: JupyterClient, kernel_id: str, code: str)
     # `close` returns while the cell runs on; only a cancelled cell is interrupted.
     await kernel.close()
     assert (await cell).status is ExecutionStatus.DIED
-    assert await client.state(kernel_id) == "busy"
+    assert await kernel_state(client, kernel_id) == "busy"
 
 
 async def test_endless_output_is_cut_and_the_kernel_stays_usable(kernel: KernelClient, place: PlaceUnderTest) -> None:
@@ -196,6 +197,7 @@ async def test_message_above_the_size_limit_ends_the_kernel_and_not_the_server(
     code = "display({'text/html': 'x' * 17_000_000}, raw=True)\nimport time; time.sleep(60)"
     execution = await own_kernel.execute(code, limit_s=LONG_S)
     assert execution.status is ExecutionStatus.DIED
+    assert "It sent more at once than can be read" in execution.text
     assert "variables are lost" in execution.text
     assert not own_kernel.is_alive
     other_id = await client.start_kernel()
@@ -210,21 +212,6 @@ async def test_json_display_with_very_many_values_is_replaced_by_a_notice(kernel
     assert execution.is_truncated
     assert "[output left out: " in execution.text
     assert execution.text.endswith("after\n")
-
-
-async def test_forged_messages_are_dropped_or_end_the_kernel(own_kernel: KernelClient) -> None:
-    code = (
-        "kernel = get_ipython().kernel\nsend = kernel.session.send\n"
-        "send(kernel.iopub_socket, 'stream', {'name': [], 'text': {'a': float('nan')}}, parent=kernel.get_parent())\n"
-        "send(kernel.iopub_socket, 'display_data', {'data': [1]}, parent=kernel.get_parent())\n"
-        "send(kernel.iopub_socket, 'error', {'traceback': 7}, parent=kernel.get_parent())\n"
-        "send(kernel.iopub_socket, 'stream', {'text': 'zero \\0'}, parent=kernel.get_parent())\n"
-        "print('last')"
-    )
-    execution = await own_kernel.execute(code, limit_s=LONG_S)
-    assert execution.text.encode().decode() == execution.text
-    assert "\0" not in execution.text
-    assert "last\n" in execution.text
 
 
 async def test_kernel_is_ended_or_gets_a_memory_error_if_its_processes_use_too_much_memory(
