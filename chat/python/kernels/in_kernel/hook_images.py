@@ -40,17 +40,20 @@ class SavedImages:
             is_new_graph, title = self._figures.saved(path)
             # Reading fails if the code has opened too many files, or if another process has just removed the image.
             with contextlib.suppress(OSError):
-                if is_new_graph and (bundle := _image_bundle(path)):
+                if is_new_graph:
                     metadata = {"saved": True} if title is None else {"saved": True, TITLE_KEY: title}
-                    display(bundle, metadata=metadata, raw=True)
+                    display(_image_bundle(path), metadata=metadata, raw=True)
 
     def _image_files(self) -> dict[str, int]:
-        """Return the paths of image files in the writable folders, with their modification times in nanoseconds."""
+        """Return the paths of image files in the writable folders, with their modification times in nanoseconds.
+
+        Empty files and those that are too large are left out.
+        """
         return {
             os.path.join(folder, name): status.st_mtime_ns
             for folder in self._folders
             for name, status in written_entries(folder)
-            if Path(name).suffix.lower() in _IMAGE_TYPES
+            if Path(name).suffix.lower() in _IMAGE_TYPES and 0 < status.st_size <= _IMAGE_LIMIT_BYTES
         }
 
 
@@ -60,8 +63,5 @@ def _display_pillow_images(module: ModuleType) -> None:
 
 
 def _image_bundle(path: str) -> dict[str, str]:
-    """Return an image file as a MIME bundle for `display`, or an empty one if the file is empty or too large."""
-    data = Path(path).read_bytes()
-    if not 0 < len(data) <= _IMAGE_LIMIT_BYTES:
-        return {}
-    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
+    """Return an image file as a MIME bundle for `display`."""
+    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(Path(path).read_bytes()).decode()}

@@ -101,10 +101,10 @@ class SandboxProvisioner(LocalProvisioner):
         key = self.connection_info["key"]
         text = key.decode() if isinstance(key, bytes) else key
         connection = {**self.connection_info, "ip": self.sockets_path, "key": text}
-        (self.folder / "c.json").write_text(json.dumps(connection))
         try:
+            (self.folder / "c.json").write_text(json.dumps(connection))
             self.process = self.launch(*cmd)
-        except sandbox.SandboxUnavailable:
+        except Exception:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
         self.pid = self.process.pid

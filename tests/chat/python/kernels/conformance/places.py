@@ -1,6 +1,6 @@
 """The places that the conformance suite runs against, and the differences between them that the client cannot remove.
 
-Every test runs against every server. Where a place behaves in another way, its test asserts that way too.
+Where a place behaves in another way, the tests assert that way too.
 """
 
 from __future__ import annotations
@@ -85,6 +85,6 @@ RUN_PLACE: dict[str, Callable[[], AbstractContextManager[PlaceUnderTest]]] = {
 OWN_PLACES = ("local-service", "listening-service")
 """Plotline's own service, which `make test` uses; `make drills` uses the other places, too."""
 ALL_SERVERS = ("local-service", "jupyter-server", "kernel-gateway")
-"""Places of most tests. The own service differs little if it is reached by URL, see `test_own_service`."""
+"""Places of modules that name none. The own service differs little if it is reached by URL, see `test_own_service`."""
 MAIN_PLACES = ("local-service", "jupyter-server")
 """Places of the tests that take long. Kernel Gateway has the same code as Jupyter Server for what they check."""

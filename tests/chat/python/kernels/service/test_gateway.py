@@ -13,7 +13,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from chat.python.kernels import sandbox
 from chat.python.kernels.places import CPU_PATH, LocalService
+from chat.python.kernels.service.provisioner import SandboxProvisioner
 from tests.chat.python.kernels.processes import arguments_of, gateway_pid, process_tree, survivors_of
 from tests.chat.python.kernels.service.raw_kernel import DEAD, connected, open_client, running_kernel, start_kernel
 from tests.environment import ROOT
@@ -110,6 +112,20 @@ async def test_error_says_that_the_python_kernel_cannot_be_started() -> None:
         async with open_client(address) as http, http.post(f"{address.url}/api/kernels") as response:
             assert response.status == HTTPStatus.SERVICE_UNAVAILABLE
             assert "The Python kernel cannot be started" in (await response.json())["message"]
+
+
+async def test_folder_of_a_kernel_is_removed_if_its_process_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(sandbox, "launch", fail)
+    process = SandboxProvisioner(directory=str(tmp_path))
+    process.connection_info = {"key": "k"}
+    with pytest.raises(OSError, match="too many processes"):
+        await process.launch_kernel(["kernel"])
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.drill
