@@ -38,7 +38,7 @@ _SHUT_DOWN_WAIT_S = 2.0
 _SHUT_DOWN_ATTEMPTS = 5
 _SHUT_DOWN_PAUSE_S = 1.0
 _PROCESS_ID_CHARS = 12
-"""Number of hexadecimal digits (48 bits) of the process id in a kernel id. They identify the process."""
+"""Number of characters of the process id in a kernel id: 11 hexadecimal digits and a hyphen."""
 
 
 class JupyterClient:

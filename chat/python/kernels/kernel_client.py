@@ -26,7 +26,7 @@ from chat.python.kernels.kernel_contents import (
     parse_description,
     parse_filtered,
 )
-from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
+from chat.python.kernels.kernel_program import ProgramFailed, load_program, parse_answer, program_content
 from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.limit_sentences import limit_of, limit_sentence
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, Redrawn, merge_adjacent_text
@@ -248,8 +248,9 @@ class KernelClient:
         `start_limit_s`: the maximum delay by other code; by default `limit_s`. Raises ProgramFailed, KernelGone,
         KernelsUnavailable if other code delays it for longer.
         """
-        request = PendingExecution()
+        await load_program(module)
         content = program_content(module, *arguments)
+        request = PendingExecution()
         if limit_s is None:
             limit_s = PROGRAM_LIMIT_S
         end = await self._requests.run(content, request, limit_s, start_limit_s=start_limit_s, interrupts_others=False)
