@@ -21,11 +21,9 @@ from chat.python.kernels.outputs import (
     Redrawn,
     TextOutput,
 )
+from tests.chat.python.kernels.cells import LONG_S, cancel_cell
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-LONG_S = 120.0
-"""A time limit that no cell reaches, even on a busy machine."""
 
 
 def images(outputs: tuple[Output, ...]) -> list[ImageOutput]:
@@ -287,10 +285,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) ->
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
     assert await outputs.get() == TextOutput("stdout", "first\n")
-    assert not cell.done()
-    cell.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cell
+    await cancel_cell(cell)
 
 
 async def test_error_in_the_output_callback_stops_the_cell_and_is_raised_to_the_caller(kernel: KernelClient) -> None:

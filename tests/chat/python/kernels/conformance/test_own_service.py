@@ -6,12 +6,11 @@ import pytest
 
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.outputs import ImageOutput
+from tests.chat.python.kernels.cells import LONG_S
 from tests.chat.python.kernels.conformance.places import OWN_PLACES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = OWN_PLACES
-
-LONG_S = 120.0
 
 
 async def test_working_directory_is_the_256_mib_folder_of_the_sandbox(kernel: KernelClient) -> None:
