@@ -5,7 +5,7 @@ the standard library and ipykernel. It runs before any code of a user or a model
 
     python bootstrap.py kernel MIB            become an ipykernel on /rt/c.json; MIB: address space of each process
     python bootstrap.py kernel MIB preload    import and draw once before, for a kernel that waits for its first cell
-    python bootstrap.py FILE ...              run this script under the same limits, as tests of the sandbox do
+    python bootstrap.py FILE ...              run this script under the same limits, as the service's self-test does
 
 Exit status 70 with a sentence on stderr means that a limit could not be set and nothing was run.
 """

@@ -85,7 +85,7 @@ def launch(
     `directory` is the folder of sockets. `scripts` maps paths inside the sandbox to the texts of files.
     Keep the process's stdin open: `bootstrap` runs nothing if it is closed earlier.
     Its stderr explains a failed launch, see `launch_error`.
-    Raises SandboxUnavailable if a tool or the interpreter is missing.
+    Raises SandboxUnavailable if a tool or the interpreter is missing, or if root cannot become `nobody`.
     """
     bubblewrap = _require_tool("bwrap", "bubblewrap")
     # Bubblewrap needs the real path: a folder of the path may be a link that the sandbox has, too, because it leads
