@@ -20,7 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.python.kernels.errors import KernelsUnavailable
+from chat.python.kernels.client import JupyterClient
+from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.places import LocalService
 from tests.child_processes import terminate
 from tests.environment import ROOT
@@ -84,6 +85,15 @@ def running_service(*arguments: str, directory: Path | None = None) -> Iterator[
         yield service
     finally:
         service.stop()
+
+
+async def kernel_state(client: JupyterClient, kernel_id: str) -> str:
+    """Return the state that a server reports for a kernel; empty if it does not know the kernel."""
+    try:
+        model = await (await client._kernel_api(kernel_id)).model()
+    except KernelGone:
+        return ""
+    return "" if model is None else str(model["execution_state"])
 
 
 @cache

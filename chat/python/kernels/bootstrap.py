@@ -5,7 +5,7 @@ the standard library and ipykernel. It runs before any code of a user or a model
 
     python bootstrap.py kernel MIB            become an ipykernel on /rt/c.json; MIB: address space of each process
     python bootstrap.py kernel MIB preload    import and draw once before, for a kernel that waits for its first cell
-    python bootstrap.py FILE ...              run this script under the same limits, as tests of the sandbox do
+    python bootstrap.py FILE ...              run this script under the same limits, as the service's self-test does
 
 Exit status 70 with a sentence on stderr means that a limit could not be set and nothing was run.
 """
@@ -53,8 +53,8 @@ NICENESS = 15
 CHUNK_CHARS = 1_000_000
 """Maximum number of characters in one message. A message above the server's frame limit would break the connection."""
 CELL_LIMIT_CHARS = 17 * CHUNK_CHARS
-"""Output of a cell after which further text is dropped. It exceeds the server's limit of 16 MB, so that the server
-notices and stops the cell."""
+"""Text of a cell in stdout, or in stderr, after which further text is dropped. It exceeds the server's limit of 16 MB,
+so that the server notices and stops the cell."""
 FLUSH_INTERVAL_S = 0.02
 SEND_S = 0.005
 """Pause after a flush, in which ZeroMQ sends the text. With FLUSH_INTERVAL_S, pauses take at most 20 % of time."""
@@ -147,7 +147,7 @@ def detach_streams() -> None:
 
 
 def limit_writes(stream: OutStream) -> Callable[[], None]:
-    """Make a stream send text in chunks, and drop text above a cell's limit.
+    """Make a stream send text in chunks, and drop text above CELL_LIMIT_CHARS.
 
     Returns a function that resets the counts, to be called when a cell starts.
     """

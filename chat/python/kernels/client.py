@@ -23,7 +23,7 @@ from chat.python.kernels.kernel_api import (
 )
 from chat.python.kernels.kernel_client import IS_BUSY, KernelClient
 from chat.python.kernels.kernel_program import ProgramFailed
-from chat.python.kernels.kernel_websocket import KernelWebSocket
+from chat.python.kernels.kernel_websocket import DEATH_STATES, KernelWebSocket
 from chat.python.kernels.places import Address, Place
 from chat.python.kernels.request_runner import INTERRUPT_GRACE_S
 
@@ -38,17 +38,7 @@ _SHUT_DOWN_WAIT_S = 2.0
 _SHUT_DOWN_ATTEMPTS = 5
 _SHUT_DOWN_PAUSE_S = 1.0
 _PROCESS_ID_CHARS = 12
-"""Number of hexadecimal digits (48 bits) of the process id in a kernel id. They identify the process."""
-_STATES = {
-    "idle": "idle",
-    "busy": "busy",
-    "starting": "starting",
-    "unknown": "starting",
-    "dead": "dead",
-    "restarting": "dead",
-    "autorestarting": "dead",
-    "terminating": "dead",
-}
+"""Number of characters of the process id in a kernel id: 11 hexadecimal digits and a hyphen."""
 
 
 class JupyterClient:
@@ -87,30 +77,18 @@ class JupyterClient:
             self._begin_shut_down(api)
             await kernel.close()
 
-    async def state(self, kernel_id: str) -> str:
-        """Return `idle`, `busy`, `starting` or `dead`, or an empty text if the place does not know the kernel.
-
-        Raises KernelsUnavailable if the server does not respond.
-        """
-        try:
-            model = await (await self._kernel_api(kernel_id)).model()
-        except KernelGone:
-            return ""
-        return _state_of(model) if model is not None else ""
-
     async def find_loss(self, kernel_id: str, address: Address) -> str:
         """Return why a kernel has ended; empty if it runs. Raises KernelsUnavailable if the server does not respond.
 
-        `address`: the server that has the kernel.
-
-        If the server has restarted the kernel under its old id, only `connect` notices.
+        `address`: the server that has the kernel. If it still lists an ended kernel, the kernel is shut down. If it has
+        restarted the kernel under its old id, only `connect` notices.
         """
         try:
             api = KernelApi(self._session(), address, kernel_id.partition(".")[0])
         except KernelGone as gone:
             return str(gone)
         model = await api.model()
-        if model is not None and _state_of(model) != "dead":
+        if model is not None and not _is_dead(model):
             return ""
         report = await api.end_report()
         if not report.has_ended:
@@ -139,17 +117,17 @@ class JupyterClient:
 
         A busy kernel is interrupted first, because no client waits for its cell any more. If the server reports the
         kernel as idle, but it does not answer within 5 s, it is interrupted then. If it does not answer within 5 s of
-        the interrupt, it is shut down. Without `ends_silent`, it is neither interrupted nor shut down;
-        KernelsUnavailable is raised.
+        the interrupt, it is shut down. Without `ends_silent`, a kernel that is reported as idle and does not answer is
+        left alone, and KernelsUnavailable is raised.
         """
         api = await self._kernel_api(kernel_id)
         model = await api.model()
-        if model is None or _state_of(model) == "dead":
+        if model is None or _is_dead(model):
             report = await api.end_report()
             if not report.has_ended:
                 await self._finish_shut_down(api)
             raise KernelGone(f"{report.reason} {VARIABLES_LOST}")
-        is_busy = _state_of(model) == "busy"
+        is_busy = model.get("execution_state") == "busy"
         if is_busy:
             await api.interrupt()
         kernel = await self._open(api)
@@ -201,7 +179,7 @@ class JupyterClient:
     async def _start(
         self, note_created: Callable[[str], Awaitable[None]] | None = None
     ) -> tuple[KernelApi, KernelClient]:
-        """Start a kernel and connect to it. Raises KernelsUnavailable if that fails."""
+        """Start a kernel, connect to it and prepare it. Raises KernelsUnavailable if that fails."""
         start = asyncio.create_task(KernelApi.start(self._session(), await self._place.address()))
         try:
             api = await asyncio.shield(start)
@@ -214,7 +192,9 @@ class JupyterClient:
                 await note_created(api.kernel_id)
             kernel = await self._open(api)
             try:
-                await self._prepare(kernel)
+                if not await kernel.wait_until_ready(START_LIMIT_S):
+                    raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
+                await kernel.prepare()
             except BaseException:
                 await kernel.close()
                 raise
@@ -225,12 +205,6 @@ class JupyterClient:
             self._begin_shut_down(api)
             raise
         return api, kernel
-
-    async def _prepare(self, kernel: KernelClient) -> None:
-        """Prepare a new kernel. Raises KernelsUnavailable if it does not answer, and the errors of `prepare`."""
-        if not await kernel.wait_until_ready(START_LIMIT_S):
-            raise KernelsUnavailable(f"{NOT_STARTED}: the kernel does not answer.")
-        await kernel.prepare()
 
     async def _open(self, api: KernelApi) -> KernelClient:
         websocket = await api.open_websocket()
@@ -278,5 +252,5 @@ async def _wait_until_interrupted(kernel: KernelClient, api: KernelApi) -> bool:
     return await kernel.wait_until_ready(INTERRUPT_GRACE_S - _NEXT_INTERRUPT_S)
 
 
-def _state_of(model: Mapping[str, object]) -> str:
-    return _STATES.get(str(model.get("execution_state")), "starting")
+def _is_dead(model: Mapping[str, object]) -> bool:
+    return str(model.get("execution_state")) in DEATH_STATES

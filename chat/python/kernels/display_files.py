@@ -47,7 +47,7 @@ def first_image(data: Mapping[str, object]) -> ImageOutput | None:
 
 
 def take_files(forms: Mapping[str, object]) -> tuple[dict[str, object], list[ImageOutput | FileOutput]]:
-    """Return the MIME forms with URLs in place of the data URIs in HTML and Markdown, and the files with these bytes.
+    """Return the MIME forms, with `TAKEN_ADDRESS` in place of data URIs in HTML and Markdown, and the files from these.
 
     An animation that a script plays becomes its first frame.
     """

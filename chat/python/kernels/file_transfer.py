@@ -19,7 +19,8 @@ from chat.python.kernels.outputs import clean_text
 from chat.vocabulary.file_labels import file_labels, is_file_path
 
 FILE_LIMIT_BYTES = 192 * 1024 * 1024
-"""Maximum size of a file that is sent to a kernel. A kernel in the sandbox has less space, and reports an error."""
+"""Maximum size of a file that is sent to a kernel. The sandbox allows smaller files only; its kernels report an error.
+"""
 PIECE_BYTES = 512 * 1024
 ANSWER_LIMIT_CHARS = 2 * PIECE_BYTES
 _ERROR_LIMIT_CHARS = 200

@@ -1,8 +1,8 @@
 """The Python interpreter that kernels run on, and the host folders that it needs.
 
 Code in the sandbox may import the packages of this interpreter's environment and none of the web server's. The
-environment variable `KERNEL_PYTHON` holds its path. By default it is the interpreter of `.venv-kernel` beside the
-project, which `make` creates and fills from `requirements-kernel.txt`.
+environment variable `KERNEL_PYTHON` holds its path. By default it is the interpreter of `.venv-kernel` in the project's
+folder, which `make` creates and fills from `requirements-kernel.txt`.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class KernelApi:
     async def model(self) -> Mapping[str, object] | None:
         """Return Jupyter's description of the kernel, or None if the server does not know it.
 
-        Raises KernelsUnavailable if the server does not respond.
+        Raises KernelsUnavailable if the server does not respond or responds with an error.
         """
         status, body = await _call(self._http, self._address, "GET", self._path, CALL_LIMIT_S)
         if status == 404:

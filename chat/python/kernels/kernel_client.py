@@ -1,8 +1,8 @@
 """The client of one kernel: run cells, read what it contains, and exchange files with it.
 
 Any number of clients, also of several processes, can use one kernel; it runs their cells one after another. Code
-that hangs, floods its output, exits or uses too much memory ends at most its own kernel, and `execute` returns within
-its time limit plus a few seconds.
+that hangs, floods its output, exits or uses too much memory ends at most its own kernel. `execute` returns a few
+seconds after its time limit at the latest; waiting for a cell of another client has the same limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from chat.python.kernels.kernel_contents import (
     parse_description,
     parse_filtered,
 )
-from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
+from chat.python.kernels.kernel_program import ProgramFailed, load_program, parse_answer, program_content
 from chat.python.kernels.kernel_websocket import KernelWebSocket
 from chat.python.kernels.limit_sentences import limit_of, limit_sentence
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus, Output, Redrawn, merge_adjacent_text
@@ -38,7 +38,7 @@ from chat.python.kernels.table_reading import SHEETS_LIMIT_CHARS, TableReading, 
 logger = logging.getLogger(__name__)
 
 PROGRAM_LIMIT_S = 20.0
-"""Time limit of reading the contents, or one piece of a file."""
+"""Time limit of a program inside the kernel, such as reading the contents or one piece of a file."""
 HELD_START_LIMIT_S = 4.0
 """Maximum time until a kernel that runs no cell begins to read its contents. Tasks that a cell has left in the kernel's
 event loop may delay this without limit, and no interrupt reaches them."""
@@ -93,7 +93,7 @@ class KernelClient:
         await self._requests.close()
 
     async def wait_until_ready(self, limit_s: float) -> bool:
-        """Wait until the kernel answers on all channels, and return whether it did within the time limit."""
+        """Wait until the kernel has answered a request on both channels; return whether it did within the limit."""
         probes: list[PendingExecution] = []
         try:
             async with asyncio.timeout(limit_s):
@@ -114,7 +114,7 @@ class KernelClient:
         return True
 
     async def prepare(self) -> None:
-        """Give a new kernel its folder and hooks. Raises ProgramFailed if that fails, and the errors of `contents`."""
+        """Run `in_kernel.kernel_start` in a new kernel. Raises ProgramFailed, and the errors of `contents`."""
         await self._run_program("kernel_start")
 
     async def execute(
@@ -123,19 +123,18 @@ class KernelClient:
         *,
         limit_s: float = 60.0,
         on_output: Callable[[Output | Redrawn], None] | None = None,
-        is_silent: bool = False,
     ) -> Execution:
         """Run one cell to its end; a second call waits for the first. Errors of the code are not raised.
 
-        `on_output` is called on this event loop with each output on arrival, before adjacent texts are merged. After
-        `limit_s` the cell is interrupted and the variables stay. If the cell does not stop within 5 s, the kernel is
-        shut down. Both have the status `timeout`; `is_alive` distinguishes them. Cancelling the call interrupts the
-        cell. A silent cell is not counted, and the value of its last expression is not shown.
+        `on_output` is called on this event loop with each output on arrival, before adjacent texts are merged. If it
+        raises an error, the cell is stopped and the error is raised. After `limit_s` the cell is interrupted and the
+        variables stay. If the cell does not stop within 5 s, the kernel is shut down. Both have the status `timeout`;
+        `is_alive` distinguishes them. Cancelling the call interrupts the cell.
         """
         content = {
             "code": code,
-            "silent": is_silent,
-            "store_history": not is_silent,
+            "silent": False,
+            "store_history": True,
             "user_expressions": {},
             "allow_stdin": False,
             # With `stop_on_error` the kernel would abort a request that arrives soon after a failed one.
@@ -169,7 +168,7 @@ class KernelClient:
             return KernelContents(error="The Python session does not say what it contains.")
 
     async def variable(self, name: str) -> str:
-        """Return a longer description of one variable, or a sentence if it does not exist.
+        """Return a longer description of one variable, or a sentence if it does not exist or cannot be described.
 
         Raises the errors of `contents`. The text may come from code of the variable's class.
         """
@@ -185,8 +184,8 @@ class KernelClient:
         `files`: the versions of the private files, by their names in the working directory. A version is read at the
         first call that names it, so make a call without texts before code can change the file. `known`: text that the
         model has written or was sent, such as the code; its words and numbers are not hidden. Each text of a cell has
-        one label, such as `[text 3]`, as long as the kernel lives. A text that cannot be filtered becomes a sentence in
-        brackets.
+        one label, such as `[text 3]`, as long as the kernel lives. A notice in brackets replaces a text that cannot be
+        filtered.
         """
         versions = json.dumps(dict(files))
         try:
@@ -227,8 +226,8 @@ class KernelClient:
     async def write_file(self, name: str, chunks: AsyncIterable[bytes]) -> str:
         """Write a file into the working directory and return its name there, the label of `name` (see `file_labels`).
 
-        A file of that name is replaced once the last chunk is written. Raises ValueError with a sentence if the kernel
-        has no room for it, KernelGone, KernelsUnavailable.
+        A file of that name is replaced once the last chunk is written. Raises ValueError with a sentence if it cannot
+        be written, for example because the kernel has no room for it; KernelGone, KernelsUnavailable.
         """
         return await file_transfer.write_file(self._run_program, self._requests.run_in_background, name, chunks)
 
@@ -249,8 +248,9 @@ class KernelClient:
         `start_limit_s`: the maximum delay by other code; by default `limit_s`. Raises ProgramFailed, KernelGone,
         KernelsUnavailable if other code delays it for longer.
         """
-        request = PendingExecution()
+        await load_program(module)
         content = program_content(module, *arguments)
+        request = PendingExecution()
         if limit_s is None:
             limit_s = PROGRAM_LIMIT_S
         end = await self._requests.run(content, request, limit_s, start_limit_s=start_limit_s, interrupts_others=False)

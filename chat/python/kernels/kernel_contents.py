@@ -66,13 +66,13 @@ class KernelContents:
     """What a kernel contains between two cells."""
 
     variables: tuple[Variable, ...] = ()
-    """The variables in the order of their definition, without modules and names that start with an underscore."""
+    """The variables in the order of their definition; `in_kernel.variables.is_variable` says which are left out."""
     files: tuple[KernelFile, ...] = ()
     """The files in the order of their names."""
     execution_count: int = 0
     """Number of cells that ran."""
     is_truncated: bool = False
-    """Whether variables or files were left out because there are too many."""
+    """Whether variables or files were left out, because there are too many or their descriptions are invalid."""
     changes: tuple[str, ...] = ()
     """Sentences about the tables that the last cell has changed. Untrusted, because the kernel writes them."""
     missing_cells: tuple[str, ...] = ()

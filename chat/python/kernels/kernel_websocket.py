@@ -18,7 +18,7 @@ _SEND_LIMIT_S = 20.0
 """Maximum time for sending a request. If the server accepts no bytes for so long, the connection is broken."""
 _CLOSE_LIMIT_S = 2.0
 _SENT_IDS_LIMIT = 256
-_DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"})
+DEATH_STATES = frozenset({"dead", "restarting", "autorestarting", "terminating"})
 """States that servers report for a kernel whose process has ended. A restarted one has lost its variables."""
 TOO_MUCH = "It sent more at once than can be read."
 RECEIVED_LIMIT_BYTES = 128 * 1024 * 1024
@@ -28,7 +28,7 @@ _BACKLOG_LIMIT_BYTES = 4 * RECEIVED_LIMIT_BYTES
 """Received bytes after which the connection ends in any case. It is larger, because more data of a stopped cell may be
 on the way."""
 _SMALL_MESSAGE_BYTES = 64 * 1024
-"""Maximum size of a message that is parsed after a request was stopped. Larger ones are dropped: only the reply and the
+"""Maximum size of a message that is parsed after RECEIVED_LIMIT_BYTES. Larger ones are dropped: only the reply and the
 status are needed."""
 
 
@@ -150,7 +150,7 @@ class KernelWebSocket:
             for request in tuple(self._requests.values()):
                 set_done(request.damage)
         state = message.content.get("execution_state")
-        if message.kind == "status" and isinstance(state, str) and state in _DEATH_STATES:
+        if message.kind == "status" and isinstance(state, str) and state in DEATH_STATES:
             self._finish("")
         elif pending is not None:
             if not self.kernel_session and message.channel in REPLY_CHANNELS:

@@ -10,7 +10,7 @@ translation on the page would differ from what the model was sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 
 from chat.python.kernels.kernel_program import natural_number
@@ -59,59 +59,48 @@ def limit_sentence(limit: Limit, sizes: Mapping[str, object]) -> str:
 
     `sizes`: the result of `in_kernel.limits`, or an empty mapping.
     """
-    return _SENTENCES[limit](sizes)
+    if limit is Limit.DISK:
+        return _disk_sentence(sizes)
+    sentence, name, clause = _SENTENCES[limit]
+    size = _size(sizes, name)
+    return sentence.format(clause.format(size) if size else "")
 
 
-def _disk(sizes: Mapping[str, object]) -> str:
+_SENTENCES = {
+    Limit.FILE_SIZE: ("The file would be too large{}.", "file_bytes", ": one file may have at most {}"),
+    Limit.OPEN_FILES: ("The code opened too many files at once{}.", "open_files", ": at most {} in each process"),
+    # A non-blocking socket raises the same error, so the sentence is not certain.
+    Limit.PROCESSES: (
+        "If the code was starting a process, it has met the limit of processes of the Python session{}.",
+        "processes",
+        ": at most {} processes and threads",
+    ),
+    Limit.THREADS: (
+        "The code has met the limit of threads of the Python session{}.",
+        "processes",
+        ": at most {} processes and threads",
+    ),
+    Limit.MEMORY: (
+        "The code asked for more memory than there is for it{}.",
+        "address_space_bytes",
+        ": each process may have {} of address space",
+    ),
+}
+"""For each limit: the sentence, the name of the size, and the clause with the size, which replaces the braces."""
+
+
+def _disk_sentence(sizes: Mapping[str, object]) -> str:
     folders = {
-        "its working folder": _mib(sizes, "working_directory_bytes"),
-        "the folder for temporary files": _mib(sizes, "temporary_directory_bytes"),
+        "its working folder": _size(sizes, "working_directory_bytes"),
+        "the folder for temporary files": _size(sizes, "temporary_directory_bytes"),
     }
     known = " and ".join(f"{name} holds {size}" for name, size in folders.items() if size)
     return f"The disk of the Python session is full{': ' if known else ''}{known}. Remove files that are not needed."
 
 
-def _file_size(sizes: Mapping[str, object]) -> str:
-    size = _mib(sizes, "file_bytes")
-    return f"The file would be too large{f': one file may have at most {size}' if size else ''}."
-
-
-def _open_files(sizes: Mapping[str, object]) -> str:
-    return f"The code opened too many files at once{_at_most(sizes, 'open_files', 'in each process')}."
-
-
-def _processes(sizes: Mapping[str, object]) -> str:
-    # A non-blocking socket raises the same error, so the sentence is not certain.
-    count = _at_most(sizes, "processes", "processes and threads")
-    return f"If the code was starting a process, it has met the limit of processes of the Python session{count}."
-
-
-def _threads(sizes: Mapping[str, object]) -> str:
-    count = _at_most(sizes, "processes", "processes and threads")
-    return f"The code has met the limit of threads of the Python session{count}."
-
-
-def _memory(sizes: Mapping[str, object]) -> str:
-    size = _mib(sizes, "address_space_bytes")
-    limit = f": each process may have {size} of address space" if size else ""
-    return f"The code asked for more memory than there is for it{limit}."
-
-
-_SENTENCES: Mapping[Limit, Callable[[Mapping[str, object]], str]] = {
-    Limit.DISK: _disk,
-    Limit.FILE_SIZE: _file_size,
-    Limit.OPEN_FILES: _open_files,
-    Limit.PROCESSES: _processes,
-    Limit.THREADS: _threads,
-    Limit.MEMORY: _memory,
-}
-
-
-def _at_most(sizes: Mapping[str, object], name: str, unit: str) -> str:
+def _size(sizes: Mapping[str, object], name: str) -> str:
+    """Return a size as text, bytes in MiB; empty if it is not a valid number."""
     number = natural_number(sizes.get(name), _NUMBERS_LIMIT)
-    return "" if number is None else f": at most {number:,} {unit}"
-
-
-def _mib(sizes: Mapping[str, object], name: str) -> str:
-    number = natural_number(sizes.get(name), _NUMBERS_LIMIT)
-    return "" if number is None else f"{number // MIB:,} MiB"
+    if number is None:
+        return ""
+    return f"{number // MIB:,} MiB" if name.endswith("_bytes") else f"{number:,}"

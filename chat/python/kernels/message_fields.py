@@ -41,6 +41,6 @@ def error_outputs(content: Mapping[str, object]) -> tuple[list[Output], bool]:
     is_cut = len(traceback) > 2 * limit_chars or len(value) > limit_chars
     if is_cut:
         traceback, value = f"{traceback[:limit_chars]}\n{traceback[-limit_chars:]}", value[:limit_chars]
-    short = shorten_traceback(traceback, name)
-    whole: list[Output] = [DisplayOutput({TRACEBACK: short.whole})] if short.whole else []
-    return [*whole, ErrorOutput(name, value, short.text)], is_cut
+    short, whole = shorten_traceback(traceback, name)
+    display: list[Output] = [DisplayOutput({TRACEBACK: whole})] if whole else []
+    return [*display, ErrorOutput(name, value, short)], is_cut

@@ -7,11 +7,11 @@ from chat.vocabulary.display_bundles import BUNDLE_LIMIT_BYTES
 TEXT_LIMIT_BYTES = 1_000_000
 """Maximum size in UTF-8 of the text that is stored for one cell."""
 IMAGE_LIMIT_BYTES = 10 * 1024 * 1024
-"""Maximum size of an image that is stored."""
+"""Maximum size of an image, a sound or a video that is stored."""
 IMAGES_LIMIT_BYTES = 4 * IMAGE_LIMIT_BYTES
-"""Maximum size of all images together that are stored for one cell."""
+"""Maximum size of all images, sounds and videos together that are stored for one cell."""
 IMAGES_LIMIT_COUNT = 32
-"""Maximum number of images that are stored for one cell."""
+"""Maximum number of images, sounds and videos that are stored for one cell."""
 DISPLAYS_LIMIT_BYTES = 4 * BUNDLE_LIMIT_BYTES
 """Maximum size of all MIME bundles together that are stored for one cell."""
 DISPLAYS_LIMIT_COUNT = 256

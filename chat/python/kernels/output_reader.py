@@ -45,8 +45,8 @@ class OutputReader:
     Text is stored as a terminal would show it (`vocabulary.terminal_text`). The cell may clear its outputs, and change
     those that have a `display_id`. The limits of texts, displays and images apply to what is shown.
 
-    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel sends
-    only images whose figure the cell has not displayed.
+    Images that the code saved to files (see `in_kernel.hook_images`) are held back until `finish`. The kernel does not
+    send a saved image whose figure the cell has displayed.
     """
 
     def __init__(self) -> None:
@@ -247,7 +247,7 @@ class OutputReader:
 
     def _hold_back(self, image: ImageOutput) -> None:
         # The first image above the limit is held back too, so that `finish` adds the notice about it.
-        if self._saved_image_bytes <= IMAGES_LIMIT_BYTES and len(self._saved_images) < IMAGES_LIMIT_COUNT:
+        if self._saved_image_bytes <= IMAGES_LIMIT_BYTES and len(self._saved_images) <= IMAGES_LIMIT_COUNT:
             self._saved_images.append(image)
             self._saved_image_bytes += len(image.data)
 

@@ -19,7 +19,7 @@ class ExecutionStatus(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
-    """The code raised an exception, or was stopped because it wrote too much."""
+    """The code raised an exception, or was stopped because it wrote too much or sent invalid messages."""
     TIMEOUT = "timeout"
     """The time limit passed: the cell was interrupted, or the kernel was killed because the cell did not stop."""
     DIED = "died"
@@ -28,7 +28,7 @@ class ExecutionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextOutput:
-    """Text that the code wrote, or the value of its last expression, which counts as stdout."""
+    """Text that the code wrote, the value of its last expression (as stdout), or a notice about output (as stderr)."""
 
     stream: Literal["stdout", "stderr"]
     text: str
@@ -36,10 +36,10 @@ class TextOutput:
 
 @dataclass(frozen=True, slots=True)
 class ErrorOutput:
-    """An exception that the code raised, or the reason why the cell was stopped."""
+    """An exception that the code raised, the reason why the cell was stopped, or a sentence about an exceeded limit."""
 
     name: str
-    """Class of the exception, such as `ZeroDivisionError`."""
+    """Class of the exception, such as `ZeroDivisionError`, or another name, such as `KernelDied`."""
     value: str
     traceback: str
     """Plain text whose last line is the error itself; empty if there is no traceback."""
@@ -70,7 +70,7 @@ class DisplayOutput:
     """An object that the code displayed in a richer form than plain text, such as a table or a formula.
 
     An image among its forms is a separate `ImageOutput`, which follows directly. Images, sounds and videos in its HTML
-    are separate outputs, too (see `display_files`).
+    or Markdown are separate outputs, too (see `display_files`).
     """
 
     bundle: Bundle

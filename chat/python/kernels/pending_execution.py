@@ -43,7 +43,7 @@ class PendingExecution:
     first_end: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the reply or the idle status has arrived. They travel on two sockets, and one of them may be lost."""
     completion: asyncio.Future[None] = field(default_factory=_create_future)
-    """Done once the kernel has replied and is idle, or the connection to it has ended."""
+    """Done once the kernel has replied and is idle, the connection has ended, or missing messages count as lost."""
     failure: asyncio.Future[None] = field(default_factory=_create_future)
     """Done once the caller's callback has failed."""
 

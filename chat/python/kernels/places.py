@@ -4,7 +4,7 @@
 
     DIR/control.sock    one request for each connection; a line of JSON each way
 
-A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the gateway answers its health check.
+A request is `{"command": "status" | "start" | "stop"}`. `start` waits until the gateway runs or has failed to start.
 `"on_demand": true` refuses to start a service that a person has stopped. The reply is a `ServiceStatus` as JSON.
 
 A kernel of the local service that has ended stays known for a while: the reply 404 to `GET /api/kernels/<id>` then has
@@ -72,7 +72,7 @@ class ServiceStatus:
     """A sentence for operators: why no code can run on this machine. It is known before a kernel is needed."""
     is_sandboxed: bool = True
     restarts: int = 0
-    """Number of times that the gateway was restarted, because it had ended or no longer responded."""
+    """Number of times that the gateway was restarted, because it had ended, no longer responded or did not start."""
     kernels: int = 0
     """Number of kernels that are in use."""
     warm_kernels: int = 0
@@ -94,7 +94,7 @@ class RemotePlace:
 
 
 def probe_server(url: str, token: str) -> None:
-    """Check that a Jupyter server answers; blocks for two seconds at most. Raises KernelsUnavailable if it does not."""
+    """Check that a Jupyter server answers. Raises KernelsUnavailable if it does not within about two seconds."""
     # A Jupyter Server needs no token for this request, but a Kernel Gateway does.
     headers = {"Authorization": f"token {token}"} if token else {}
     try:
@@ -116,7 +116,6 @@ class LocalService:
     def __init__(self, directory: Path) -> None:
         """Use the service that was started with this folder."""
         self.directory = directory
-        """The folder that the service was started with."""
 
     async def address(self) -> Address:
         """Return the gateway's address; start the gateway if needed. Raises KernelsUnavailable if that fails."""
@@ -132,10 +131,12 @@ class LocalService:
         except (OSError, ValueError, TypeError) as error:
             logger.warning("The service for Python sessions does not answer in %s: %r", self.directory, error)
             raise self._unreachable(error) from error
-        return _running_address(status)
+        if status.state == "running":
+            return Address(status.url, status.token)
+        raise KernelsUnavailable(status.error or f"The service for Python sessions is {status.state}.")
 
     def status(self) -> ServiceStatus:
-        """Return the service's status; blocks for 2 s at most. Raises KernelsUnavailable if it does not answer."""
+        """Return the service's status. Raises KernelsUnavailable if it does not answer within about 2 s."""
         return self._request("status", _STATUS_LIMIT_S)
 
     def start(self) -> ServiceStatus:
@@ -180,12 +181,6 @@ class LocalService:
             " started with `make run`, with `systemctl start plotline-kernels`, or by hand with"
             " `python -m chat.python.kernels.service --directory $KERNEL_SERVICE_DIR`."
         )
-
-
-def _running_address(status: ServiceStatus) -> Address:
-    if status.state == "running":
-        return Address(status.url, status.token)
-    raise KernelsUnavailable(status.error or f"The service for Python sessions is {status.state}.")
 
 
 def _parse_status(line: bytes) -> ServiceStatus:

@@ -221,7 +221,7 @@ class RequestRunner:
         return message
 
     async def _abandon(self, request: PendingExecution) -> None:
-        """Stop a request whose caller was cancelled."""
+        """Stop a request whose caller was cancelled or gets an error."""
         try:
             if not request.completion.done():
                 await self._stop(request)

@@ -1,7 +1,7 @@
 """Launch a program in an isolated sandbox.
 
-Bubblewrap gives the program its own namespaces: no network, no processes of the host, and no host files except `/usr`
-and the Python interpreter of kernels. A seccomp filter refuses the system calls that reach deep into the Linux kernel.
+Bubblewrap gives the program its own namespaces: no network, no processes of the host, and no host files except `/usr`,
+some files of `/etc` and the Python interpreter of kernels. `seccomp` refuses calls that reach deep into Linux itself.
 Inside the sandbox, `bootstrap` adds Landlock and resource limits before any other code runs. The host and the program
 communicate through one folder of Unix sockets, which is `/rt` inside.
 
@@ -25,11 +25,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import MappingProxyType
 
 from chat.python.kernels import seccomp
 from chat.python.kernels.interpreter import Interpreter, InterpreterUnavailable, find_interpreter
@@ -64,8 +62,6 @@ _MATPLOTLIBRC = "figure.dpi: 200\n"
 """Configuration of matplotlib, with twice its default resolution. The page shows graphs at half their size, so that
 they are sharp on screens with a high resolution.
 """
-_SOCKET_PATH_LIMIT_BYTES = 107
-"""Maximum length of the path of a Unix socket on Linux: `sun_path` has 108 bytes with its final NUL."""
 _STDERR_LIMIT_CHARS = 2000
 APPARMOR_COMMAND = "sudo deploy/apparmor-profile"
 _APPARMOR_RESTRICTION = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -75,35 +71,21 @@ _SIGNS_OF_BLOCKED_NAMESPACES = ("namespace", "uid map", "gid map", "RTM_NEWADDR"
 AppArmor lets it make namespaces, but without rights inside: the setup of the loopback device fails first (RTM_NEWADDR).
 """
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./])/[^\s:;,'\"`)]+")
-_NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
 
 class SandboxUnavailable(Exception):
     """This machine cannot run a program in the sandbox; the message says what to install or to enable."""
 
 
-def make_socket_directory() -> Path:
-    """Create the folder of sockets at a path short enough for Unix sockets.
-
-    Raises SandboxUnavailable if no such folder is writable.
-    """
-    for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):
-        longest_path = f"{parent}/plotline-12345678/s-1"
-        is_short = len(longest_path.encode()) <= _SOCKET_PATH_LIMIT_BYTES
-        if parent and is_short and os.access(parent, os.W_OK | os.X_OK):
-            return Path(tempfile.mkdtemp(prefix="plotline-", dir=parent))
-    raise SandboxUnavailable("There is no folder to make sockets in: make XDG_RUNTIME_DIR or /tmp writable.")
-
-
 def launch(
-    directory: Path, *arguments: str, stdout: int = subprocess.DEVNULL, scripts: Mapping[str, str] = _NO_SCRIPTS
+    directory: Path, *arguments: str, stdout: int = subprocess.DEVNULL, scripts: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
     """Run `bootstrap` with these arguments in the sandbox.
 
     `directory` is the folder of sockets. `scripts` maps paths inside the sandbox to the texts of files.
-    Keep the process's stdin open while the program should live: the program ends when stdin closes before it starts.
+    Keep the process's stdin open: `bootstrap` runs nothing if it is closed earlier.
     Its stderr explains a failed launch, see `launch_error`.
-    Raises SandboxUnavailable if a tool or the interpreter is missing.
+    Raises SandboxUnavailable if a tool or the interpreter is missing, or if root cannot become `nobody`.
     """
     bubblewrap = _require_tool("bwrap", "bubblewrap")
     # Bubblewrap needs the real path: a folder of the path may be a link that the sandbox has, too, because it leads
@@ -113,7 +95,7 @@ def launch(
         interpreter = find_interpreter()
     except InterpreterUnavailable as error:
         raise SandboxUnavailable(str(error)) from error
-    files = {"/bootstrap.py": _BOOTSTRAP.read_text(), "/matplotlibrc": _MATPLOTLIBRC, **scripts}
+    files = {"/bootstrap.py": _BOOTSTRAP.read_text(), "/matplotlibrc": _MATPLOTLIBRC, **(scripts or {})}
     contents = [_require_seccomp_filter(), *(text.encode() for text in files.values())]
     with _memory_files(contents) as (seccomp_filter, *descriptors):
         argv = [bubblewrap, *_sandbox_arguments(directory, interpreter), "--seccomp", str(seccomp_filter)]
@@ -201,7 +183,7 @@ def _host_arguments(interpreter: Interpreter) -> list[str]:
 def _sandbox_arguments(directory: Path, interpreter: Interpreter) -> list[str]:
     """Return the bubblewrap arguments of the sandbox itself.
 
-    Every writable folder has a size limit, and the file systems that bubblewrap creates become read-only.
+    `/tmp`, `/dev/shm` and `/box` have size limits, and the other file systems that bubblewrap creates become read-only.
     """
     environment = [word for pair in ENVIRONMENT.items() for word in ("--setenv", *pair)]
     return [

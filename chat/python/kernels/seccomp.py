@@ -48,7 +48,7 @@ _SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_N
 
 @cache
 def build_filter() -> bytes:
-    """Return the filter as a BPF program of about 2 KB; it is compiled once, in a few milliseconds."""
+    """Return the filter as a BPF program of one or two KB; it is compiled once, in a few milliseconds."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     refuse = pyseccomp.ERRNO(errno.EPERM)
     for name in (*_OTHER_PROCESSES, *_LARGE_SURFACES, *_MOUNTS, *_MACHINE, *_UNCOUNTED_MEMORY):

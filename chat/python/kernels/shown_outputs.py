@@ -14,7 +14,7 @@ from chat.vocabulary.terminal_text import Terminal
 CLEARED_LIMIT_COUNT = 200
 """Maximum number of cleared texts that are kept for one cell."""
 CLEARED_LIMIT_CHARS = 200_000
-"""Maximum total length of the cleared texts of one cell."""
+"""Maximum total length of the cleared texts that are kept for one cell."""
 SLOTS_LIMIT = 64
 """Maximum number of displays with the same id that an update changes. Later displays do not change."""
 IDS_LIMIT = 1_000

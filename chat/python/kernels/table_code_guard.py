@@ -105,7 +105,7 @@ def _is_file_name(value: object, name: str | None) -> bool:
 
 
 def _find_file(node: ast.AST) -> ast.Constant | None:
-    """Return the name of the file that an expression of these forms reads; `None` for another expression."""
+    """Return the constant with the name of the file that an expression of these forms reads; else `None`."""
     for _ in range(FORMS_LIMIT):
         found = next((found for form in _parsed_forms() if (found := _match(form, node))), None)
         if found is None:

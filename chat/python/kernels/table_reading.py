@@ -16,9 +16,9 @@ from chat.python.kernels.outputs import clean_text
 from chat.python.kernels.table_code_guard import guard_code
 
 ANSWER_LIMIT_CHARS = 256 * 1024
-"""Maximum length of an answer in JSON; a longer one is refused. 100 columns have about 500 characters each at most."""
+"""Maximum length of an answer in JSON; a longer one is refused. A column has about 900 ASCII characters at most."""
 SHEETS_LIMIT_CHARS = 6_000_000
-"""Maximum length of the answer with the text of a workbook, in JSON.
+"""Maximum length of the answer of `in_kernel.sheet_texts` in JSON.
 
 The text has at most half a million characters, and JSON writes one character as up to twelve.
 """

@@ -6,7 +6,6 @@ The lines come from a kernel, which may send any text. The work is linear in the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 LINES_LIMIT = 40
 """Maximum number of lines of a traceback that a page shows at first, and that a model reads."""
@@ -22,24 +21,17 @@ _NAME_LIMIT_CHARS = 1_000
 _MESSAGE_LINES_LIMIT = 12
 """Maximum number of lines of the error at the end of a traceback."""
 _LIBRARY_FRAME = re.compile(r"[ |+]{0,40}File ")
-_INDENT = re.compile(r"[ |+]*+")
 
 
-@dataclass(frozen=True, slots=True)
-class ShortTraceback:
-    """A traceback within the limits."""
+def shorten_traceback(text: str, name: str) -> tuple[str, str]:
+    """Return the short and the longer form of a traceback. `name`: the class of the error, at the start of its text.
 
-    text: str
-    """At most `LINES_LIMIT` lines and `CHARS_LIMIT` characters; the error is at the end."""
-    whole: str
-    """The traceback with up to `WHOLE_LINES_LIMIT` lines; empty if the short form leaves out nothing."""
-
-
-def shorten_traceback(text: str, name: str) -> ShortTraceback:
-    """Return the short and the longer form of a traceback. `name`: the class of the error, at the start of its text."""
+    The short form has at most `LINES_LIMIT` lines and `CHARS_LIMIT` characters, with the error at its end. The longer
+    form has up to `WHOLE_LINES_LIMIT` lines, and is empty if it would show no more of the frames.
+    """
     lines = text.rstrip("\n").split("\n")
     if len(lines) <= LINES_LIMIT and len(text) <= CHARS_LIMIT:
-        return ShortTraceback(text, "")
+        return text, ""
     trace, error = _split_error(lines, name)
     error = [_cut_line(line, _ERROR_LIMIT_CHARS) for line in _cut_lines(error, _MESSAGE_LINES_LIMIT)]
     whole = [_cut_line(line, _LINE_LIMIT_CHARS) for line in _cut_lines(trace, WHOLE_LINES_LIMIT - len(error))]
@@ -52,8 +44,7 @@ def shorten_traceback(text: str, name: str) -> ShortTraceback:
             break
     else:
         error = [_cut_line(line, _NARROW_LINE_LIMIT_CHARS) for line in error]
-    short = trace + error
-    return ShortTraceback("\n".join(short), "\n".join(whole + error) if whole != trace else "")
+    return "\n".join(trace + error), "\n".join(whole + error) if whole != trace else ""
 
 
 def _split_error(lines: list[str], name: str) -> tuple[list[str], list[str]]:
@@ -79,7 +70,7 @@ def _without_libraries(lines: list[str]) -> list[str]:
         frames.clear()
 
     for line in lines:
-        line_indent = _indent_chars(line)
+        line_indent = len(line) - len(line.lstrip(" |+"))
         if _LIBRARY_FRAME.match(line):
             indent = line_indent
             frames.append([line])
@@ -90,11 +81,6 @@ def _without_libraries(lines: list[str]) -> list[str]:
             kept.append(line)
     keep_last_frame()
     return kept
-
-
-def _indent_chars(line: str) -> int:
-    match = _INDENT.match(line)
-    return match.end() if match else 0
 
 
 def _cut_lines(lines: list[str], limit: int) -> list[str]:

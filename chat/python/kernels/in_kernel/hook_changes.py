@@ -135,14 +135,13 @@ class TableChanges:
             if not is_inner and len(self._joins) < _JOINS_LIMIT:
                 with contextlib.suppress(Exception):
                     ways = [options.get("how"), *(one for one in arguments if isinstance(one, str))]
-                    self._note(len(left), len(result), takes_all=not _TAKES_ALL.isdisjoint(ways))
+                    if _TAKES_ALL.isdisjoint(ways):
+                        self._note(len(left), len(result))
             return result
 
         return watched
 
-    def _note(self, rows: int, result: int, *, takes_all: bool) -> None:
-        if takes_all:
-            return
+    def _note(self, rows: int, result: int) -> None:
         if result > rows:
             self._joins.append(MULTIPLIED.format(result=result, rows=rows))
         elif result < rows:

@@ -55,7 +55,7 @@ class ErrorFormat:
         self._shell = shell
 
     def lines(self, error: BaseException) -> list[str]:
-        """Return the lines of an error with its causes. The last line has the error's type and message."""
+        """Return the lines of an error with its causes. The last ones have the error's type, message and advice."""
         if isinstance(error, SystemExit):
             return [f"SystemExit: {message_of(error)}"]
         summary = traceback.TracebackException(

@@ -32,25 +32,28 @@ class SavedImages:
         self._folders = [os.getcwd(), *([tempfile.gettempdir()] if "PLOTLINE_KERNEL" in os.environ else [])]
 
     def show(self) -> None:
-        """Display the images that are new or changed."""
-        # Reading fails if the code has opened too many files, or if another process has just removed an image.
-        with contextlib.suppress(OSError):
-            times = self._image_files()
-            new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
-            self._known_times.update(times)
-            for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
-                is_new_graph, title = self._figures.saved(path)
-                if is_new_graph and (bundle := _image_bundle(path)):
+        """Display the images that are new or changed and whose figure the cell has not displayed."""
+        times = self._image_files()
+        new_paths = [path for path, time in times.items() if self._known_times.get(path) != time]
+        self._known_times.update(times)
+        for path in sorted(new_paths, key=lambda path: times[path])[:_IMAGES_LIMIT_COUNT]:
+            is_new_graph, title = self._figures.saved(path)
+            # Reading fails if the code has opened too many files, or if another process has just removed the image.
+            with contextlib.suppress(OSError):
+                if is_new_graph:
                     metadata = {"saved": True} if title is None else {"saved": True, TITLE_KEY: title}
-                    display(bundle, metadata=metadata, raw=True)
+                    display(_image_bundle(path), metadata=metadata, raw=True)
 
     def _image_files(self) -> dict[str, int]:
-        """Return the paths of image files in the writable folders, with their modification times in nanoseconds."""
+        """Return the paths of image files in the writable folders, with their modification times in nanoseconds.
+
+        Empty files and those that are too large are left out.
+        """
         return {
             os.path.join(folder, name): status.st_mtime_ns
             for folder in self._folders
             for name, status in written_entries(folder)
-            if Path(name).suffix.lower() in _IMAGE_TYPES
+            if Path(name).suffix.lower() in _IMAGE_TYPES and 0 < status.st_size <= _IMAGE_LIMIT_BYTES
         }
 
 
@@ -60,8 +63,5 @@ def _display_pillow_images(module: ModuleType) -> None:
 
 
 def _image_bundle(path: str) -> dict[str, str]:
-    """Return an image file as a MIME bundle for `display`, or an empty one if the file is empty or too large."""
-    data = Path(path).read_bytes()
-    if not 0 < len(data) <= _IMAGE_LIMIT_BYTES:
-        return {}
-    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}
+    """Return an image file as a MIME bundle for `display`."""
+    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(Path(path).read_bytes()).decode()}

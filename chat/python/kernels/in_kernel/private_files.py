@@ -22,7 +22,7 @@ PRIVATE_SAMPLE_BYTES = 512 * 1024
 """Length of a text's start from which its delimiter and the names of its columns are found."""
 SEARCHED_ROWS = 60
 MEDIA = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"ID3", b"OggS")
-"""First bytes of images and sounds, which hold no cells."""
+"""First bytes of images, sounds and videos, which hold no cells."""
 NO_TABLES = (".txt", ".md", ".log", ".html", ".htm", ".xml", ".py", ".rst", ".tex", ".yaml", ".yml")
 
 

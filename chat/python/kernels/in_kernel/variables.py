@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from chat.python.kernels.in_kernel.file_names import shown_path
-from chat.python.kernels.in_kernel.file_walk import SCANNED_ENTRIES_LIMIT, written_entries
+from chat.python.kernels.in_kernel.file_walk import written_entries
 from chat.python.kernels.in_kernel.shell_attributes import CHANGES
 
 T = TypeVar("T")
@@ -24,7 +24,8 @@ FILES_LIMIT = 200
 CHANGES_LIMIT = 16
 CHANGE_LIMIT_CHARS = 600
 LIST_LIMIT_CHARS = 64_000
-"""Maximum length of all texts of a list. Its JSON escapes non-ASCII characters, so it can be six times as long."""
+"""Maximum length of all texts of a list. Its JSON can be longer: it writes a non-ASCII character as 6 or 12 characters.
+"""
 PREVIEW_LIMIT_CHARS = 200
 DESCRIPTION_LIMIT_CHARS = 8_000
 ITEMS_LIMIT = 6
@@ -56,7 +57,9 @@ def main(namespace: Mapping[str, object], operation: str, *arguments: Any) -> di
 
 
 def contents(namespace: Mapping[str, object]) -> dict[str, object]:
-    """Return the newest variables in the order of definition, and the newest files in the order of names."""
+    """Return the newest variables in the order of definition, the newest files in the order of names, and the number of
+    cells that ran.
+    """
     budget = LIST_LIMIT_CHARS
     names = [name for name, value in dict(namespace).items() if is_variable(name, value)]
     variables: list[dict[str, object]] = []
@@ -73,17 +76,20 @@ def contents(namespace: Mapping[str, object]) -> dict[str, object]:
         if budget < 0:
             break
         kept_files.append(file)
+    shell = sys.modules["IPython"].get_ipython()
     return {
         "variables": variables,
         "files": sorted(kept_files, key=lambda file: str(file["name"])),
-        "execution_count": execution_count(),
-        **vars(sys.modules["IPython"].get_ipython()).get(CHANGES, {}),
+        "execution_count": int(shell.execution_count) - 1,
+        **vars(shell).get(CHANGES, {}),
         "is_truncated": has_more_files or len(variables) < len(names) or len(kept_files) < len(found_files),
     }
 
 
 def is_variable(name: object, value: object) -> bool:
-    """Return whether this name is a person's own variable, and not a module or a name of IPython."""
+    """Return whether this name is a person's own variable: not a module, an imported function or class, a name of
+    IPython, or a name that starts with an underscore.
+    """
     cls = type(value)
     if type(name) is not str or name.startswith("_") or name in NAMES_OF_IPYTHON:
         return False
@@ -96,19 +102,13 @@ def is_variable(name: object, value: object) -> bool:
     return not module_name(cls).startswith(("IPython", "ipykernel"))
 
 
-def execution_count() -> int:
-    """Return the number of cells that ran."""
-    shell = sys.modules["IPython"].get_ipython()
-    return int(shell.execution_count) - 1
-
-
 def files() -> tuple[list[dict[str, object]], bool]:
     """Return the regular files of the working directory and the folders in it, the newest first, and whether some are
     left out. See `shown_path` for the names.
     """
     found: list[dict[str, Any]] = [
         {"name": shown_path(name), "size_bytes": status.st_size, "modified_at": status.st_mtime}
-        for name, status in islice(written_entries("."), SCANNED_ENTRIES_LIMIT)
+        for name, status in written_entries(".")
     ]
     found.sort(key=lambda file: -file["modified_at"])
     return found[:FILES_LIMIT], len(found) > FILES_LIMIT
@@ -163,8 +163,8 @@ def shape(value: Any) -> list[int]:
     return [int(length) for length in value.shape[:8]] if name else []
 
 
-def size_bytes(value: Any) -> int | None:
-    """Return the size in memory if it is cheap to compute. The size of a container does not include its items."""
+def size_bytes(value: Any) -> int:
+    """Return the size in memory, without the items of a container and the objects in a table."""
     name = library(value)
     if name == "numpy":
         return int(value.nbytes)

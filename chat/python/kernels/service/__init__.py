@@ -2,7 +2,7 @@
 
 The service has two processes, and one sandbox for each kernel:
 
-    supervisor    `supervisor`, `control`, `gateway_process`: light, standard library only. It answers on
+    supervisor    `supervisor`, `control`, `gateway_process`: light, without packages of Jupyter. It answers on
                   `DIR/control.sock` (see `places`), starts the gateway on demand, checks its health, and restarts it.
     gateway       `gateway`: Jupyter Kernel Gateway with classes of Plotline. `api` chooses its handlers,
                   `mapping_manager` keeps kernels ready, `provisioner` launches them in the sandbox.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from http import HTTPStatus
 
 from jupyter_core.utils import ensure_async
@@ -109,7 +108,7 @@ class StatusHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler
         """Return the number of kernels in use, and the number that are kept ready."""
         kernel_manager = self.settings["kernel_manager"]
         count = len(kernel_manager.list_kernels())
-        self.finish({"kernels": count, "warm_kernels": len(kernel_manager.warm_kernels), "pid": os.getpid()})
+        self.finish({"kernels": count, "warm_kernels": len(kernel_manager.warm_kernels)})
 
 
 class CpuHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler):
@@ -117,10 +116,7 @@ class CpuHandler(TokenAuthorizationMixin, JSONErrorsMixin, web.RequestHandler):
 
     def post(self, kernel_id: str) -> None:
         """Return the CPU seconds since the last request of any client. So each second is counted only once."""
-        kernel_manager = self.settings["kernel_manager"]
-        if kernel_id not in kernel_manager:
-            raise web.HTTPError(HTTPStatus.NOT_FOUND)
-        self.finish({"cpu_s": kernel_manager.take_cpu_s(kernel_id)})
+        self.finish({"cpu_s": self.settings["kernel_manager"].take_cpu_s(kernel_id)})
 
 
 class SandboxPersonality(JupyterWebsocketPersonality):

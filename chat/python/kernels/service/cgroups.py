@@ -2,7 +2,8 @@
 
 They are used only where the system has delegated a control group to this service: on systemd by `Delegate=yes`, on
 cgroup v1 by a folder that belongs to the service's user. Root may write everywhere, which proves no delegation, so a
-service that runs as root uses them only on request. Without them, `memory_watch` is the only limit of memory.
+service that runs as root uses them only if systemd has marked the group, or on request. Without them, `memory_watch` is
+the only limit of memory.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SERVICE_GROUP = "plotline-service"
 _KERNEL_PREFIX = "plotline-kernel-"
 _REMOVAL_ATTEMPTS = 20
 _REMOVAL_PAUSE_S = 0.05
-_V1_CONTROLLERS = ("memory", "pids", "cpu")
+_CONTROLLERS = ("memory", "pids", "cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +93,6 @@ class KernelGroups:
                 with suppress(OSError):
                     leftover.rmdir()
 
-    @property
-    def are_available(self) -> bool:
-        """Whether the system has delegated a control group."""
-        return bool(self._parents)
-
     def create(self, name: str, pid: int) -> KernelGroup | None:
         """Create the group of a kernel and move its processes there; returns None if this is not possible."""
         if not self._parents:
@@ -137,7 +133,7 @@ def find_parents(*, is_root_allowed: bool) -> list[Path]:
         parent = own.parent if own.name == _SERVICE_GROUP else own
         if _is_delegated(parent, is_root_allowed) and _prepare_v2(parent):
             return [parent]
-    parents = [mounts[name] / groups[name].lstrip("/") for name in _V1_CONTROLLERS if name in groups and name in mounts]
+    parents = [mounts[name] / groups[name].lstrip("/") for name in _CONTROLLERS if name in groups and name in mounts]
     return [parent for parent in parents if _is_delegated(parent, is_root_allowed)]
 
 
@@ -196,7 +192,7 @@ def _prepare_v2(parent: Path) -> bool:
             # A process of the self-test may have exited.
             with suppress(ProcessLookupError):
                 (service / "cgroup.procs").write_text(str(pid))
-        for controller in ("memory", "pids", "cpu"):
+        for controller in _CONTROLLERS:
             with suppress(OSError):
                 (parent / "cgroup.subtree_control").write_text(f"+{controller}")
         return "memory" in (parent / "cgroup.subtree_control").read_text().split()

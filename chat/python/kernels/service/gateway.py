@@ -6,6 +6,7 @@ accepts connections, or `{"error": sentence}` before it exits with status 1.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -32,11 +33,11 @@ from chat.python.kernels.service.connection import LimitedConnection
 from chat.python.kernels.service.kernel_spec import SandboxKernelSpecs
 from chat.python.kernels.service.mapping_manager import SandboxMappingKernelManager
 from chat.python.kernels.service.options import GatewayOptions
-from chat.python.kernels.service.parent_death import end_with_parent
 
 MEMORY_LIMIT_BYTES = 2048 * MIB
 """Limit of this process's writable memory. A kernel may have more, so only the soft limit is set."""
 OPEN_FILES_LIMIT = 16_384
+PR_SET_PDEATHSIG = 1
 REQUEST_LIMIT_BYTES = 1 * MIB
 WEBSOCKET_MESSAGE_LIMIT_BYTES = 16 * MIB
 _OOM_SCORE_ADJ = 500
@@ -130,7 +131,7 @@ def create_gateway(options: GatewayOptions, status_stream: TextIO) -> SandboxGat
 
 
 def limit_resources() -> None:
-    """Limit the memory of this process, so that it fails before the machine runs out of memory.
+    """Limit the memory of this process, so that it fails before the machine runs out, and let it open more files.
 
     Code in a kernel can send one message with any number of frames. ZeroMQ collects them without a limit.
     """
@@ -143,6 +144,16 @@ def limit_resources() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES_LIMIT, hard_limit), hard_limit))
     score = Path("/proc/self/oom_score_adj")
     score.write_text(str(max(_OOM_SCORE_ADJ, int(score.read_text()))))
+
+
+def end_with_parent(parent_pid: int) -> None:
+    """Let Linux kill this process when its parent ends, also by `kill -9`; end it now if the parent has ended.
+
+    The signal follows the *thread* that forked this process, so the parent must fork in its main thread.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent_pid:
+        os._exit(0)
 
 
 def report(stream: TextIO, **fields: object) -> None:

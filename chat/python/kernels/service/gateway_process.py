@@ -79,12 +79,8 @@ class GatewayProcess:
     @property
     def url(self) -> str:
         """The base URL of its API, on this machine."""
-        return f"http://{self._options.host}:{self._options.port}"
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
+        host = self._options.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._options.port}"
 
     async def wait(self) -> int:
         """Wait until the process ends, and return its exit status."""

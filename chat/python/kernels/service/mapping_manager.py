@@ -68,7 +68,6 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
 
     # --- starts ---------------------------------------------------------------------------------------------------
 
-    # jupyter_client declares the two methods for synchronous callers; Jupyter's server awaits them.
     async def start_kernel(self, *, kernel_id: str | None = None, **_: object) -> str:
         """Return the id of a kernel that answers: a warm one at once, or else a new one.
 
@@ -93,7 +92,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         raise web.HTTPError(503, log_message=sentence.replace("%", "%%"))
 
     def take_cpu_s(self, kernel_id: str) -> float:
-        """Return the CPU seconds of a kernel since the last call. Raises KeyError if it has ended.
+        """Return the CPU seconds of a kernel since the last call. Raises HTTPError 404 if it has ended.
 
         The web server that owns the session calls this every few seconds, and ends an idle session itself. So the call
         counts as activity here.
@@ -161,7 +160,7 @@ class SandboxMappingKernelManager(AsyncMappingKernelManager):
         report_death()
 
     def end_reason(self, kernel_id: str) -> str:
-        """Return why a kernel has ended, or an empty text if it has not, or was ended on request."""
+        """Return why a kernel has ended; empty if it has not, was ended on request, or ended too long ago."""
         return self._ends.get(kernel_id, "")
 
     def _remember_end(self, kernel_id: str, reason: str) -> None:

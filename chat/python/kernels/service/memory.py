@@ -33,19 +33,13 @@ def process_tree(pid: int) -> Iterator[int]:
 
 def process_bytes(pids: tuple[int, ...]) -> int:
     """Return the resident memory and page tables of processes. It is fast, but counts a shared page in each process."""
-    total = 0
-    for pid in pids:
-        total += sum(_sizes_bytes(f"/proc/{pid}/status", ("VmRSS:", "VmPTE:")))
-    return total
+    return sum(sum(_sizes_bytes(f"/proc/{pid}/status", ("VmRSS:", "VmPTE:"))) for pid in pids)
 
 
 def proportional_bytes(pids: tuple[int, ...]) -> int:
     """Return the memory of processes with each shared page counted once (PSS). It takes milliseconds."""
-    total = 0
-    for pid in pids:
-        total += sum(_sizes_bytes(f"/proc/{pid}/smaps_rollup", ("Pss:",)))
-        total += sum(_sizes_bytes(f"/proc/{pid}/status", ("VmPTE:",)))
-    return total
+    sources = (("smaps_rollup", "Pss:"), ("status", "VmPTE:"))
+    return sum(sum(_sizes_bytes(f"/proc/{pid}/{file}", (name,))) for pid in pids for file, name in sources)
 
 
 def find_sandboxed_process(pids: tuple[int, ...]) -> int | None:

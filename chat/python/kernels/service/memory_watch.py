@@ -1,4 +1,6 @@
-"""Ends kernels that use too much memory, and the largest one if the machine runs out of memory. Samples CPU time.
+"""Ends kernels that use too much memory or create too many sockets, and the largest one if the machine runs out.
+
+It also samples CPU time.
 
 A separate thread measures, because reading the numbers of many busy processes can take a second. A kernel may exceed
 the limit for a fraction of a second; a cgroup, where one is delegated (see `cgroups`), has no such gap.

@@ -54,7 +54,7 @@ class SandboxProvisioner(LocalProvisioner):
     pidfd = -1
     """Becomes readable when the process exits."""
     exit_reason = ""
-    """Why the service ended the kernel; empty if the service did not."""
+    """Why the service ended the kernel, or `OUT_OF_MEMORY` if Linux did; else empty."""
     stderr = b""
     """Standard error of the process; empty until it has exited."""
     group: KernelGroup | None = None
@@ -101,10 +101,10 @@ class SandboxProvisioner(LocalProvisioner):
         key = self.connection_info["key"]
         text = key.decode() if isinstance(key, bytes) else key
         connection = {**self.connection_info, "ip": self.sockets_path, "key": text}
-        (self.folder / "c.json").write_text(json.dumps(connection))
         try:
+            (self.folder / "c.json").write_text(json.dumps(connection))
             self.process = self.launch(*cmd)
-        except sandbox.SandboxUnavailable:
+        except Exception:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
         self.pid = self.process.pid
@@ -184,7 +184,7 @@ class PlainProvisioner(SandboxProvisioner):
         return str(self.folder / "s")
 
     def launch(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Launch ipykernel in a process group of its own, which ends with the gateway."""
+        """Launch ipykernel in a process group of its own. The kernel ends with the gateway."""
         try:
             interpreter = find_interpreter()
         except InterpreterUnavailable as error:

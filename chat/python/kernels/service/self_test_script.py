@@ -20,7 +20,7 @@ NEW_USER_NAMESPACE = 0x10000000
 
 
 def be_root() -> bool:
-    """Return whether this process has root's user id or a capability."""
+    """Return whether this process has root's user id or a capability, or can gain privileges."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
     return os.getuid() == 0 or int(fields["CapEff"], 16) != 0 or fields["NoNewPrivs"].strip() != "1"

@@ -27,6 +27,8 @@ STABLE_AFTER_S = 60.0
 """After this time, earlier failures of a gateway no longer count: its next restart has no pause."""
 MINIMUM_PAUSE_S = 1.0
 """Minimum time between a failed start and the next one on request."""
+COUNTS_LIMIT_S = 1.0
+"""Time limit of asking the gateway for the numbers of its kernels. A status without an answer has zeros."""
 EXIT_NOTICE_S = 0.2
 
 _STOPPED = "The service for Python sessions was stopped. An administrator can start it again on the admin page."
@@ -87,7 +89,7 @@ class Supervisor:
         if self._state is not State.RUNNING or gateway is None:
             return status
         status = replace(status, url=gateway.url, token=self._token, started_at=self._started_at)
-        health = await gateway.check(MINIMUM_PAUSE_S)
+        health = await gateway.check(COUNTS_LIMIT_S)
         return replace(status, kernels=health.kernels, warm_kernels=health.warm_kernels) if health else status
 
     async def watch_launches(self) -> None:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat.python.kernels.sandbox import ENVIRONMENT, launch, launch_error, make_socket_directory
+from chat.python.kernels.sandbox import ENVIRONMENT, launch, launch_error
+from chat.python.kernels.service import runtime_directory
 from tests.chat.python.kernels.probes.registry import Targets
 from tests.environment import ROOT
 
@@ -66,7 +67,7 @@ def probe_scripts() -> dict[str, str]:
 
 def attempt_escapes() -> tuple[AttemptResult, ...]:
     """Make every attempt in a sandbox that is launched like a kernel's."""
-    directory = make_socket_directory()
+    directory = runtime_directory.create_short()
     try:
         with open_targets() as targets, tempfile.TemporaryFile() as output:
             arguments = (f"/{(PROBES / '__main__.py').relative_to(ROOT)}", json.dumps(targets))

@@ -37,7 +37,7 @@ def survivors_of(pids: list[int]) -> list[int]:
 
 
 def gateway_pid(supervisor_pid: int) -> int:
-    """Return the process id of the gateway, the only child of a service's supervisor."""
+    """Return the process id of the gateway of a service, by that of its supervisor."""
     [pid] = [pid for pid in process_tree(supervisor_pid) if b"chat.python.kernels.service.gateway" in arguments_of(pid)]
     return pid
 

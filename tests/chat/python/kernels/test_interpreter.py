@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from chat.python.kernels import interpreter
 from chat.python.kernels.interpreter import DEFAULT_PATH, InterpreterUnavailable, find_interpreter
 from tests.chat.python.kernels.service.raw_kernel import running_kernel
 from tests.environment import ROOT
@@ -43,17 +42,6 @@ async def test_kernels_import_packages_of_their_own_environment_only(monkeypatch
             assert await kernel.run(code) == f"{DEFAULT_PATH} []\n"
 
 
-async def test_kernels_run_on_the_interpreter_that_kernel_python_names(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "environment").symlink_to(DEFAULT_PATH.parents[1])
-    path = tmp_path / "environment/bin/python"
-    monkeypatch.setenv("KERNEL_PYTHON", str(path))
-    with running_service("--warm-kernels", "0") as service:
-        async with running_kernel(service.place) as kernel:
-            assert await kernel.run("import sys\nprint(sys.executable)") == f"{path}\n"
-
-
 async def test_kernel_runs_on_an_interpreter_that_is_reached_through_several_symbolic_links(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -84,15 +72,6 @@ def test_relative_kernel_python_is_resolved_from_the_project_folder(
     monkeypatch.setenv("KERNEL_PYTHON", str(DEFAULT_PATH.relative_to(ROOT)))
     monkeypatch.chdir(tmp_path)
     assert find_interpreter().executable == str(DEFAULT_PATH)
-
-
-def test_error_about_the_missing_default_environment_contains_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("KERNEL_PYTHON", "")
-    monkeypatch.setattr(interpreter, "DEFAULT_PATH", tmp_path / "python")
-    with pytest.raises(InterpreterUnavailable, match=r"is missing.*`make \.venv-kernel/installed`"):
-        find_interpreter()
 
 
 @pytest.mark.parametrize("name", ["absent", "", "file"])

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import builtins
 import json
+import threading
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.python.kernels import kernel_program
+from chat.python.kernels.kernel_client import KernelClient
 from chat.python.kernels.kernel_program import ProgramFailed, parse_answer, program_content
+from chat.python.kernels.request_runner import End, RequestRunner
+
+if TYPE_CHECKING:
+    from chat.python.kernels.kernel_api import KernelApi
+    from chat.python.kernels.kernel_websocket import KernelWebSocket
 
 MIME_TYPE = "application/vnd.plotline.answer"
 
@@ -48,6 +57,30 @@ def test_program_accepts_any_text_as_an_argument(name: str) -> None:
     namespace: dict[str, object] = {"__builtins__": builtins, name: 7}
     answer = evaluate(program_content("variables", "describe", name), namespace)
     assert isinstance(answer["text"], str)
+
+
+async def test_program_is_read_in_another_thread_before_it_is_run_for_the_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def read(module: str) -> str:
+        threads.append(threading.current_thread())
+        return "''"
+
+    async def run(*_: object, **__: object) -> End:
+        return End.COMPLETED
+
+    monkeypatch.setattr(kernel_program, "_source", cache(read))
+    monkeypatch.setattr(kernel_program, "_loaded", set())
+    monkeypatch.setattr(RequestRunner, "run", run)
+    monkeypatch.setattr(RequestRunner, "is_alive", True)
+    kernel = KernelClient(cast("KernelWebSocket", None), cast("KernelApi", None), cast("Any", None))
+    for _ in range(2):
+        with pytest.raises(ProgramFailed):
+            await kernel.prepare()
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
 
 
 def test_error_of_a_program_is_cleaned_and_shortened() -> None:

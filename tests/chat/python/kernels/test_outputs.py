@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES, TEXT_LIMIT_BYTES
+from chat.python.kernels.output_limits import IMAGE_LIMIT_BYTES, IMAGES_LIMIT_COUNT, TEXT_LIMIT_BYTES
 from chat.python.kernels.output_reader import OutputReader
 from chat.python.kernels.outputs import (
     DisplayOutput,
@@ -151,13 +151,14 @@ def test_title_of_a_figure_is_cleaned_and_reduced_to_one_line(told: object, titl
     assert OutputReader().receive("display_data", content) == [ImageOutput("image/png", PNG, title)]
 
 
-def test_saved_images_above_the_limit_are_replaced_by_one_notice() -> None:
+@pytest.mark.parametrize(("size_bytes", "kept"), [(IMAGE_LIMIT_BYTES, 4), (100, IMAGES_LIMIT_COUNT)])
+def test_saved_images_above_the_limit_are_replaced_by_one_notice(size_bytes: int, kept: int) -> None:
     reader = OutputReader()
-    for number in range(8):
-        data = (PNG + bytes([number])).ljust(IMAGE_LIMIT_BYTES, b"x")
+    for number in range(kept + 4):
+        data = (PNG + bytes([number])).ljust(size_bytes, b"x")
         reader.receive("display_data", {"data": {"image/png": base64_text(data)}, "metadata": {"saved": True}})
     kinds = [type(output) for output in reader.finish()]
-    assert kinds == [ImageOutput] * 4 + [TextOutput]
+    assert kinds == [ImageOutput] * kept + [TextOutput]
     assert reader.is_truncated
 
 

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, TextOutput
+from tests.chat.python.kernels.cells import chunks
 from tests.chat.python.kernels.private_tables import (
     ANALYSES,
     READ,
@@ -35,13 +36,6 @@ async def kernel() -> AsyncIterator[KernelClient]:
     async with client.new_kernel() as kernel:
         yield kernel
     await client.aclose()
-
-
-async def put(kernel: KernelClient, name: str, text: str) -> None:
-    async def pieces() -> AsyncIterator[bytes]:
-        yield text.encode()
-
-    await kernel.write_file(name, pieces())
 
 
 async def show(kernel: KernelClient, code: str) -> list[str]:
@@ -77,7 +71,7 @@ async def find_leaks(kernel: KernelClient, canaries: Canaries, name: str, ways: 
 async def test_no_canary_value_of_a_private_csv_file_leaves_the_kernel(kernel: KernelClient, seed: int) -> None:
     canaries = make_canaries(seed)
     assert canaries.count >= 1_000
-    await put(kernel, "c.csv", canaries.text)
+    await kernel.write_file("c.csv", chunks(canaries.text.encode()))
     assert await find_leaks(kernel, canaries, "c.csv", WAYS) == []
 
 
@@ -86,7 +80,7 @@ async def test_no_canary_value_of_a_private_file_in_another_format_leaves_the_ke
     kernel: KernelClient, saved: str
 ) -> None:
     canaries = make_canaries(100 + SAVED.index(saved))
-    await put(kernel, "c.csv", canaries.text)
+    await kernel.write_file("c.csv", chunks(canaries.text.encode()))
     await show(kernel, READ + saved)
     name = saved[saved.index("'x.") + 1 :].partition("'")[0]
     assert await find_leaks(kernel, canaries, name, WAYS_OF_FORMATS) == []
@@ -95,7 +89,7 @@ async def test_no_canary_value_of_a_private_file_in_another_format_leaves_the_ke
 async def test_private_filter_does_not_hide_results_of_analyses(kernel: KernelClient) -> None:
     total = lost = 0
     for seed in range(10):
-        await put(kernel, "s.csv", make_sales(seed))
+        await kernel.write_file("s.csv", chunks(make_sales(seed).encode()))
         pairs: set[tuple[str, str]] = set()
         for code in ANALYSES:
             texts = await show(kernel, SALES + code)

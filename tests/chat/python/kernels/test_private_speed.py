@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.outputs import TextOutput
+from tests.chat.python.kernels.cells import chunks
 from tests.chat.python.kernels.private_tables import SYLLABLES
 from tests.kernel_service import shared_service
 
@@ -46,13 +46,9 @@ async def processor_s(kernel: KernelClient) -> float:
 @pytest.mark.drill
 async def test_first_reading_of_a_million_cells_takes_only_seconds() -> None:
     data = large_table().encode()
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield data
-
     client = JupyterClient(shared_service())
     async with client.new_kernel() as kernel:
-        await kernel.write_file("t.csv", pieces())
+        await kernel.write_file("t.csv", chunks(data))
         before = await processor_s(kernel)
         [text] = await kernel.without_cells(["North 5"], {"t.csv": "1"})
         used_s = await processor_s(kernel) - before

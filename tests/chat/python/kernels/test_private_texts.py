@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -12,6 +12,7 @@ from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.in_kernel.private_filter import PrivateFilter
 from chat.python.kernels.in_kernel.private_texts import WITHHELD
 from chat.python.kernels.kernel_contents import parse_filtered
+from tests.chat.python.kernels.cells import chunks
 from tests.chat.python.kernels.private_tables import make_canaries
 from tests.kernel_service import shared_service
 
@@ -98,13 +99,9 @@ def test_filtered_texts_keep_their_order_and_invalid_ones_are_withheld() -> None
 async def test_private_cells_are_hidden_even_if_code_has_emptied_their_file() -> None:
     """The filter uses the bytes that were written into the kernel first, not the file as code has changed it."""
     canaries = make_canaries(1)
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield canaries.text.encode()
-
     client = JupyterClient(shared_service())
     async with client.new_kernel() as kernel:
-        await kernel.write_file("c.csv", pieces())
+        await kernel.write_file("c.csv", chunks(canaries.text.encode()))
         assert await kernel.without_cells([], {"c.csv": "1"}) == []
         await kernel.execute("open('c.csv', 'w').close()")
         [filtered, other] = await kernel.without_cells([canaries.text, "0.25"], {"c.csv": "1"})

@@ -15,9 +15,10 @@ import pytest
 from chat.python.kernels import interpreter, sandbox, seccomp
 from chat.python.kernels.interpreter import Interpreter
 from chat.python.kernels.places import LocalService
-from chat.python.kernels.sandbox import SandboxUnavailable, launch, launch_error, make_socket_directory
+from chat.python.kernels.sandbox import SandboxUnavailable, launch, launch_error
+from chat.python.kernels.service import runtime_directory
 from tests.chat.python.kernels.isolation import attempt_escapes, open_targets
-from tests.chat.python.kernels.processes import process_tree
+from tests.chat.python.kernels.processes import arguments_of, process_tree
 from tests.chat.python.kernels.service.raw_kernel import running_kernel
 from tests.environment import ROOT
 
@@ -33,14 +34,9 @@ print(json.dumps({"uid": os.geteuid(), "results": [dataclasses.asdict(result) fo
 @pytest.fixture
 def directory() -> Iterator[Path]:
     """A folder of sockets."""
-    directory = make_socket_directory()
+    directory = runtime_directory.create_short()
     yield directory
     directory.rmdir()
-
-
-def arguments_of(pid: int) -> list[bytes]:
-    """Return the command line of a process."""
-    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
 
 
 def as_ordinary_user(*command: str) -> list[str]:
@@ -101,26 +97,6 @@ async def test_code_in_the_sandbox_is_not_root_on_the_host(kernel_service: Local
         descendants = process_tree(os.getpid())
         owners = {uid_of(pid) for pid in descendants if b"/bootstrap.py" in arguments_of(pid)[1:2]}
     assert owners == {sandbox.NOBODY if os.geteuid() == 0 else os.geteuid()}
-
-
-def test_socket_directory_is_created_elsewhere_if_the_runtime_folder_has_a_long_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    long_path = tmp_path / ("x" * 120)
-    long_path.mkdir()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(long_path))
-    directory = make_socket_directory()
-    assert not directory.is_relative_to(long_path)
-    assert len(str(directory / "s-1").encode()) <= 107
-    directory.rmdir()
-
-
-def test_error_about_missing_bubblewrap_contains_the_command_that_installs_it(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
-        launch(directory, "kernel")
 
 
 def test_error_about_missing_libseccomp_contains_the_command_that_installs_it(

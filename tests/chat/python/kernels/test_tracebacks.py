@@ -13,16 +13,15 @@ LIBRARY = '  File "pandas/core/frame.py", line 3, in g\n    return x\n'
 
 def test_short_traceback_is_not_changed() -> None:
     text = f"{HEAD}\n{OWN}ValueError: x"
-    short = shorten_traceback(text, "ValueError")
-    assert (short.text, short.whole) == (text, "")
+    assert shorten_traceback(text, "ValueError") == (text, "")
 
 
 def test_shortened_traceback_leaves_out_library_frames_and_keeps_the_persons_own() -> None:
     one = f"{HEAD}\n{OWN}{LIBRARY * 20}KeyError: 'b'"
-    short = shorten_traceback(f"{one}\n\nDuring handling:\n\n{one}", "KeyError")
+    short, whole = shorten_traceback(f"{one}\n\nDuring handling:\n\n{one}", "KeyError")
     expected = [HEAD, *OWN.splitlines(), "  [19 frames of libraries left out]", *LIBRARY.splitlines(), "KeyError: 'b'"]
-    assert short.text.splitlines() == [*expected, "", "During handling:", "", *expected]
-    assert len(short.whole.splitlines()) > LINES_LIMIT
+    assert short.splitlines() == [*expected, "", "During handling:", "", *expected]
+    assert len(whole.splitlines()) > LINES_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -35,8 +34,8 @@ def test_shortened_traceback_leaves_out_library_frames_and_keeps_the_persons_own
     ],
 )
 def test_long_traceback_is_shortened_and_keeps_the_name_of_its_error(text: str, name: str) -> None:
-    short = shorten_traceback(text, name)
-    assert len(short.text.splitlines()) <= LINES_LIMIT
-    assert len(short.text) <= CHARS_LIMIT
-    assert len(short.whole.splitlines()) <= WHOLE_LINES_LIMIT
-    assert name == "Unknown" or f"{name}: " in short.text
+    short, whole = shorten_traceback(text, name)
+    assert len(short.splitlines()) <= LINES_LIMIT
+    assert len(short) <= CHARS_LIMIT
+    assert len(whole.splitlines()) <= WHOLE_LINES_LIMIT
+    assert name == "Unknown" or f"{name}: " in short

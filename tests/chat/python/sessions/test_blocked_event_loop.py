@@ -15,6 +15,7 @@ from chat.python.sessions.rows import State
 from chat.python.sessions.run import run_cell
 from chat.python.sessions.session_kernel import SessionKernel
 from tests.factories import make_conversation
+from tests.kernel_service import kernel_state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,4 +53,4 @@ async def test_task_that_blocks_the_event_loop_of_a_kernel_ends_neither_its_cell
     session = await PythonSession.objects.aget(conversation=conversation)
     assert (session.state, session.note) == (State.RUNNING, kernel_client.STAYS_BUSY)
     assert [file["name"] for file in session.files] == ["table.csv"]
-    assert await current_client().state(session.kernel_id) == "idle"
+    assert await kernel_state(current_client(), session.kernel_id) == "idle"

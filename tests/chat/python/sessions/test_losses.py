@@ -16,7 +16,7 @@ from chat.python.sessions.rows import State
 from tests.chat.python.sessions.session_rows import make_session, soon
 from tests.chat.python.sessions.test_reaper import in_thread, kernel_of
 from tests.factories import make_conversation
-from tests.kernel_service import running_service
+from tests.kernel_service import kernel_state, running_service
 from tests.polling import wait_until_awaited
 from tests.ports import free_port
 
@@ -34,7 +34,7 @@ async def dead_session() -> PythonSession:
     session = await kernel_of(await in_thread(make_conversation), DIES_SOON)
 
     async def has_ended() -> bool:
-        return await current_client().state(session.kernel_id) == ""
+        return await kernel_state(current_client(), session.kernel_id) == ""
 
     await wait_until_awaited(has_ended)
     return session

@@ -27,6 +27,7 @@ from chat.python.sessions.rows import State
 from chat.python.sessions.session_kernel import SessionKernel
 from tests.chat.python.sessions.session_rows import make_session, make_stopped, soon
 from tests.factories import make_conversation
+from tests.kernel_service import kernel_state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,7 +51,7 @@ async def kernel_of(conversation: Conversation, code: str = "x = 1") -> PythonSe
 
 async def state_at_service(session: PythonSession) -> str:
     """Return the state of a kernel as the service knows it."""
-    return await current_client().state(session.kernel_id)
+    return await kernel_state(current_client(), session.kernel_id)
 
 
 async def test_unused_session_is_ended(sessions: Settings) -> None:

@@ -24,6 +24,7 @@ from chat.python.sessions.run import CellResult, run_cell
 from chat.python.sessions.session_kernel import NotRunning, SessionKernel, restart
 from tests.chat.python.sessions.session_rows import make_session, soon
 from tests.factories import make_conversation, make_model_message, make_user
+from tests.kernel_service import kernel_state
 from tests.polling import wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -159,7 +160,7 @@ async def test_unused_session_is_ended_for_another_and_its_next_cell_has_a_note(
     await run(first, "x = 1")
     old = await session_of(first)
     assert (await run(second, "print(2)")).execution.text == "2\n"
-    assert await current_client().state(old.kernel_id) == ""
+    assert await kernel_state(current_client(), old.kernel_id) == ""
     evicted = await session_of(first)
     assert evicted.state == State.STOPPED
     assert evicted.variables == []
@@ -215,7 +216,7 @@ async def test_kernel_of_a_dead_process_is_ended_before_a_new_one_starts(session
     left = await session_of(conversation)
     await PythonSession.objects.filter(pk=left.pk).aupdate(state=state, busy_until=soon(-1))
     assert (await run(conversation, "print('x' in globals())")).execution.text == "False\n"
-    assert await current_client().state(left.kernel_id) == ""
+    assert await kernel_state(current_client(), left.kernel_id) == ""
     assert (await session_of(conversation)).generation == 2
 
 
@@ -239,7 +240,7 @@ async def test_code_that_cannot_be_interrupted_ends_its_kernel_when_it_is_cancel
 
     async def runs() -> bool:
         session = await PythonSession.objects.filter(conversation=conversation, state=State.RUNNING).afirst()
-        return session is not None and await current_client().state(session.kernel_id) == "busy"
+        return session is not None and await kernel_state(current_client(), session.kernel_id) == "busy"
 
     await wait_until_awaited(runs)
     task.cancel()

@@ -1,4 +1,4 @@
-"""Runs every test of the suite against every place."""
+"""Runs each test of the suite against several places."""
 
 from __future__ import annotations
 

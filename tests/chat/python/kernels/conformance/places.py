@@ -1,6 +1,6 @@
 """The places that the conformance suite runs against, and the differences between them that the client cannot remove.
 
-Every test runs against every server. Where a place behaves in another way, its test asserts that way too.
+Where a place behaves in another way, the tests assert that way too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ class Differences:
 class PlaceUnderTest:
     """One running place."""
 
-    name: str
     place: Place
     differences: Differences
     server: KernelServiceProcess | JupyterServerProcess
@@ -54,7 +53,7 @@ JUPYTER = Differences(
 @contextmanager
 def _run_local_service() -> Iterator[PlaceUnderTest]:
     with running_service("--warm-kernels", "0") as service:
-        yield PlaceUnderTest("local service in the sandbox", service.place, Differences(), service)
+        yield PlaceUnderTest(service.place, Differences(), service)
 
 
 @contextmanager
@@ -67,25 +66,25 @@ def _run_listening_service() -> Iterator[PlaceUnderTest]:
         with running_service("--warm-kernels", "0", *listen) as service:
             wait_until(lambda: service.place.status().state == "running", 60)
             place = RemotePlace(f"http://127.0.0.1:{port}", token)
-            yield PlaceUnderTest("own service by URL", place, Differences(), service)
+            yield PlaceUnderTest(place, Differences(), service)
 
 
 @contextmanager
-def _run_jupyter(name: str, command: list[str]) -> Iterator[PlaceUnderTest]:
+def _run_jupyter(command: list[str]) -> Iterator[PlaceUnderTest]:
     with running_jupyter_server(command) as server:
-        yield PlaceUnderTest(name, server.place, JUPYTER, server)
+        yield PlaceUnderTest(server.place, JUPYTER, server)
 
 
 RUN_PLACE: dict[str, Callable[[], AbstractContextManager[PlaceUnderTest]]] = {
     "local-service": _run_local_service,
     "listening-service": _run_listening_service,
-    "jupyter-server": lambda: _run_jupyter("jupyter server by URL", SERVER),
-    "kernel-gateway": lambda: _run_jupyter("kernel gateway by URL", GATEWAY),
+    "jupyter-server": lambda: _run_jupyter(SERVER),
+    "kernel-gateway": lambda: _run_jupyter(GATEWAY),
 }
 
 OWN_PLACES = ("local-service", "listening-service")
 """Plotline's own service, which `make test` uses; `make drills` uses the other places, too."""
 ALL_SERVERS = ("local-service", "jupyter-server", "kernel-gateway")
-"""Places of most tests. The own service differs little if it is reached by URL, see `test_own_service`."""
+"""Places of modules that name none. The own service differs little if it is reached by URL, see `test_own_service`."""
 MAIN_PLACES = ("local-service", "jupyter-server")
 """Places of the tests that take long. Kernel Gateway has the same code as Jupyter Server for what they check."""

@@ -21,12 +21,9 @@ from chat.python.kernels.outputs import (
     Redrawn,
     TextOutput,
 )
+from tests.chat.python.kernels.cells import LONG_S, cancel_cell
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-LONG_S = 120.0
-"""A time limit that no cell reaches, even on a busy machine."""
-DRAW = "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 120\nplt.figure()\nplt.plot({values})\n"
 
 
 def images(outputs: tuple[Output, ...]) -> list[ImageOutput]:
@@ -51,12 +48,6 @@ async def test_outputs_contain_printed_text_and_the_value_of_the_last_expression
 async def test_state_is_kept_between_cells(kernel: KernelClient) -> None:
     await kernel.execute("value = 21")
     assert (await kernel.execute("print(value * 2)")).text == "42\n"
-
-
-async def test_cell_executed_as_silent_sets_its_variables_and_has_no_output(kernel: KernelClient) -> None:
-    execution = await kernel.execute("silent_value = 1\nsilent_value", is_silent=True)
-    assert (execution.status, execution.outputs) == (ExecutionStatus.OK, ())
-    assert (await kernel.execute("print(silent_value)")).text == "1\n"
 
 
 async def test_error_fails_the_cell_with_its_traceback(kernel: KernelClient) -> None:
@@ -155,27 +146,14 @@ async def test_error_for_a_missing_package_says_that_packages_cannot_be_installe
 
 
 async def test_shown_plot_is_an_output_in_png_format(kernel: KernelClient) -> None:
-    execution = await kernel.execute(DRAW.format(values=[1, 2]) + "plt.show()", limit_s=LONG_S)
+    code = "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 120\nplt.plot([1, 2])\nplt.show()"
+    execution = await kernel.execute(code, limit_s=LONG_S)
     (graph,) = images(execution.outputs)
     assert graph.mime_type == "image/png"
     with Image.open(BytesIO(graph.data)) as image:
         assert image.width > 600
         assert image.format == "PNG"
     assert execution.text == ""
-
-
-async def test_figure_left_open_is_displayed_at_the_end_of_the_cell(kernel: KernelClient) -> None:
-    code = DRAW.format(values=[1, 3]) + "plt.show()\n" + DRAW.format(values=[2, 1])
-    assert len(images((await kernel.execute(code, limit_s=LONG_S)).outputs)) == 2
-
-
-async def test_saved_figure_is_one_graph_also_if_it_is_displayed(kernel: KernelClient) -> None:
-    save = DRAW.format(values=[3, 1]) + "plt.savefig('saved.png')\n"
-    shown_count = len(images((await kernel.execute(save + "plt.show()", limit_s=LONG_S)).outputs))
-    assert shown_count == 1
-    saved_count = len(images((await kernel.execute(save + "plt.close()", limit_s=LONG_S)).outputs))
-    assert saved_count == 1
-    assert "saved.png" in {file.name for file in (await kernel.contents()).files}
 
 
 async def test_saved_figure_becomes_another_graph_if_it_looks_different_from_a_shown_one(kernel: KernelClient) -> None:
@@ -307,10 +285,7 @@ async def test_outputs_are_reported_while_the_cell_runs(kernel: KernelClient) ->
     code = "import time\nprint('first', flush=True)\ntime.sleep(60)"
     cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=outputs.put_nowait))
     assert await outputs.get() == TextOutput("stdout", "first\n")
-    assert not cell.done()
-    cell.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cell
+    await cancel_cell(cell)
 
 
 async def test_error_in_the_output_callback_stops_the_cell_and_is_raised_to_the_caller(kernel: KernelClient) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -12,12 +11,11 @@ from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelsUnavailable
 from chat.python.kernels.kernel_contents import Variable
 from chat.python.kernels.outputs import ExecutionStatus
+from tests.chat.python.kernels.cells import LONG_S, begin_cell, cancel_cell, chunks
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = MAIN_PLACES
-
-LONG_S = 120.0
 
 
 async def variables(kernel: KernelClient) -> dict[str, Variable]:
@@ -112,20 +110,15 @@ async def test_contents_and_files_are_read_even_if_code_redefines_builtins(own_k
     found = await variables(own_kernel)
     assert found["value"].preview == "7"
     assert found["list"].preview == "5"
-    label = await own_kernel.write_file("a.txt", one_chunk())
+    label = await own_kernel.write_file("a.txt", chunks(b"content"))
     assert [piece async for piece in own_kernel.read_file(label)] == [b"content"]
-
-
-async def one_chunk() -> AsyncIterator[bytes]:
-    """Yield some bytes."""
-    yield b"content"
 
 
 async def test_reading_the_contents_adds_no_variables_to_the_kernel(own_kernel: KernelClient) -> None:
     await own_kernel.execute("before = set(globals())")
     await own_kernel.contents()
     await own_kernel.variable("before")
-    await own_kernel.write_file("a.txt", one_chunk())
+    await own_kernel.write_file("a.txt", chunks(b"content"))
     execution = await own_kernel.execute("set(globals()) - before - {'before'}")
     # IPython itself adds the names of the input's history.
     assert {name for name in eval(execution.text) if not name.startswith("_i")} == set()
@@ -181,13 +174,7 @@ async def test_reading_the_contents_of_a_kernel_that_another_connection_keeps_bu
 ) -> None:
     monkeypatch.setattr(kernel_client, "PROGRAM_LIMIT_S", 0.3)
     async with await client.connect(own_id) as first, await client.connect(own_id) as second:
-        has_begun = asyncio.Event()
-        code = "print('begun', flush=True)\nimport time; time.sleep(60)"
-        cell = asyncio.create_task(first.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
-        await has_begun.wait()
+        cell = await begin_cell(first, "print('begun', flush=True)\nimport time; time.sleep(60)")
         with pytest.raises(KernelsUnavailable, match="busy"):
             await second.contents()
-        assert not cell.done()
-        cell.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await cell
+        await cancel_cell(cell)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
 import pytest
 
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
-from chat.python.kernels.outputs import ExecutionStatus, Output
+from chat.python.kernels.outputs import ExecutionStatus
+from tests.chat.python.kernels.cells import LONG_S, begin_cell, cancel_cell
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES, RUN_PLACE, PlaceUnderTest
+from tests.kernel_service import kernel_state
 from tests.polling import wait_until_awaited
 
 PLACES = MAIN_PLACES
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LONG_S = 120.0
+SLEEP = "print('begun', flush=True)\nimport time; time.sleep(60)"
 CRASH = "import ctypes; ctypes.string_at(0)"
 EXIT = "import os; os._exit(3)"
 
@@ -54,7 +55,7 @@ async def test_connecting_to_a_kernel_that_died_between_two_cells_raises_kernel_
     assert "variables are lost" in await wait_until_awaited(connection_error)
 
     async def is_ended() -> bool:
-        return await client.state(own_id) == ""
+        return await kernel_state(client, own_id) == ""
 
     await wait_until_awaited(is_ended)
 
@@ -63,12 +64,12 @@ async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(cli
     kernel_id = await client.start_kernel()
 
     async def is_idle() -> bool:
-        return await client.state(kernel_id) == "idle"
+        return await kernel_state(client, kernel_id) == "idle"
 
     # A server learns a little later than the client that the kernel is ready.
     await wait_until_awaited(is_idle)
     await client.shut_down(kernel_id)
-    assert await client.state(kernel_id) == ""
+    assert await kernel_state(client, kernel_id) == ""
     await client.shut_down(kernel_id)
     await client.interrupt(kernel_id)
     with pytest.raises(KernelGone):
@@ -77,7 +78,7 @@ async def test_ended_kernel_has_no_state_and_ending_it_again_raises_no_error(cli
 
 @pytest.mark.parametrize("kernel_id", ["", "no such", "../../etc", "00000000-0000-0000-0000-000000000000.abc"])
 async def test_connecting_to_an_unknown_kernel_raises_kernel_gone(client: JupyterClient, kernel_id: str) -> None:
-    assert await client.state(kernel_id) == ""
+    assert await kernel_state(client, kernel_id) == ""
     await client.shut_down(kernel_id)
     with pytest.raises(KernelGone):
         await client.connect(kernel_id)
@@ -97,10 +98,7 @@ async def test_running_cell_ends_if_its_kernel_is_shut_down_by_another_request(
     client: JupyterClient, own_id: str
 ) -> None:
     async with await client.connect(own_id) as kernel:
-        has_begun = asyncio.Event()
-        code = "print('begun', flush=True)\nimport time; time.sleep(60)"
-        cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
-        await has_begun.wait()
+        cell = await begin_cell(kernel, SLEEP)
         await client.shut_down(own_id)
         async with asyncio.timeout(10):
             # Jupyter's own servers ask the kernel to end, which interrupts the cell first.
@@ -135,25 +133,11 @@ async def test_two_connections_to_one_kernel_share_its_variables(
         await other_client.aclose()
 
 
-def set_event(event: asyncio.Event, output: Output) -> None:
-    """Set the event on any output."""
-    event.set()
-
-
 async def test_three_kernels_run_code_at_the_same_time(client: JupyterClient) -> None:
     ids = await asyncio.gather(*(client.start_kernel() for _ in range(3)))
     kernels = await asyncio.gather(*map(client.connect, ids))
-    has_begun = [asyncio.Event() for _ in kernels]
-    code = "print('begun', flush=True)\nimport time; time.sleep(600)"
-    cells = [
-        asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=partial(set_event, event)))
-        for kernel, event in zip(kernels, has_begun, strict=True)
-    ]
-    await asyncio.gather(*(event.wait() for event in has_begun))
-    assert not any(cell.done() for cell in cells)
-    for cell in cells:
-        cell.cancel()
-    await asyncio.gather(*cells, return_exceptions=True)
+    cells = await asyncio.gather(*(begin_cell(kernel, SLEEP) for kernel in kernels))
+    await asyncio.gather(*map(cancel_cell, cells))
     executions = await asyncio.gather(*(kernel.execute(f"print({n})") for n, kernel in enumerate(kernels)))
     assert [execution.text for execution in executions] == ["0\n", "1\n", "2\n"]
     await asyncio.gather(*(kernel.close() for kernel in kernels))
@@ -168,10 +152,7 @@ async def test_running_cell_ends_if_the_jupyter_server_dies(name: str) -> None:
         try:
             kernel_id = await client.start_kernel()
             async with await client.connect(kernel_id) as kernel:
-                has_begun = asyncio.Event()
-                code = "print('begun', flush=True)\nimport time; time.sleep(60)"
-                cell = asyncio.create_task(kernel.execute(code, limit_s=LONG_S, on_output=lambda _: has_begun.set()))
-                await has_begun.wait()
+                cell = await begin_cell(kernel, SLEEP)
                 own_place.server.kill()
                 async with asyncio.timeout(5):
                     execution = await cell

@@ -6,12 +6,12 @@ import pytest
 
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.outputs import Execution, ExecutionStatus, ImageOutput
+from tests.chat.python.kernels.cells import LONG_S
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = MAIN_PLACES
 
-LONG_S = 120.0
 DRAW = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([2, 3, 1])\nax.set_title('{title}')\n"
 SHOWN = DRAW.format(title="shown")
 SAVE_TWO = """for name in ('first', 'second'):

@@ -10,19 +10,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from chat.python.kernels.client import JupyterClient, KernelClient
+from tests.chat.python.kernels.cells import chunks
 from tests.chat.python.kernels.conformance.places import MAIN_PLACES, PlaceUnderTest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = MAIN_PLACES
 
 MIB = 1024 * 1024
-LONG_S = 120.0
-
-
-async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
-    """Yield these bytes."""
-    for part in parts:
-        yield part
 
 
 async def read(kernel: KernelClient, name: str) -> bytes:

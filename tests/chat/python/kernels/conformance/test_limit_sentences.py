@@ -6,12 +6,12 @@ import pytest
 
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.outputs import ErrorOutput, Execution, ExecutionStatus
+from tests.chat.python.kernels.cells import LONG_S
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PLACES = ("local-service",)
 """Other servers may set no such limits."""
 
-LONG_S = 120.0
 FILL_THE_DISK = """
 import os
 try:

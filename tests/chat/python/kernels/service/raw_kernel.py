@@ -1,4 +1,4 @@
-"""A client for one kernel in few lines: aiohttp and Jupyter's messages, without any code of the product."""
+"""A client for one kernel in few lines: aiohttp and Jupyter's messages, without the client of the product."""
 
 from __future__ import annotations
 

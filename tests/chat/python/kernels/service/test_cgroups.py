@@ -38,9 +38,7 @@ def test_service_of_root_does_not_use_a_control_group_that_was_not_delegated_to_
 
 
 def test_no_control_group_is_created_if_none_was_delegated() -> None:
-    groups = KernelGroups([], 1)
-    assert not groups.are_available
-    assert groups.create("name", os.getpid()) is None
+    assert KernelGroups([], 1).create("name", os.getpid()) is None
 
 
 def test_control_group_that_contains_other_processes_is_not_changed(tmp_path: Path) -> None:

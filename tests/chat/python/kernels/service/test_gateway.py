@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import subprocess
@@ -14,8 +13,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from chat.python.kernels import sandbox
 from chat.python.kernels.places import CPU_PATH, LocalService
-from tests.chat.python.kernels.processes import process_tree, survivors_of
+from chat.python.kernels.service.provisioner import SandboxProvisioner
+from tests.chat.python.kernels.processes import arguments_of, gateway_pid, process_tree, survivors_of
 from tests.chat.python.kernels.service.raw_kernel import DEAD, connected, open_client, running_kernel, start_kernel
 from tests.environment import ROOT
 from tests.kernel_service import running_service
@@ -111,6 +112,20 @@ async def test_error_says_that_the_python_kernel_cannot_be_started() -> None:
         async with open_client(address) as http, http.post(f"{address.url}/api/kernels") as response:
             assert response.status == HTTPStatus.SERVICE_UNAVAILABLE
             assert "The Python kernel cannot be started" in (await response.json())["message"]
+
+
+async def test_folder_of_a_kernel_is_removed_if_its_process_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(sandbox, "launch", fail)
+    process = SandboxProvisioner(directory=str(tmp_path))
+    process.connection_info = {"key": "k"}
+    with pytest.raises(OSError, match="too many processes"):
+        await process.launch_kernel(["kernel"])
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.drill
@@ -213,35 +228,16 @@ async def test_all_processes_of_a_deleted_kernel_end(kernel_service: LocalServic
         await kernel.run("import subprocess; subprocess.Popen(['setsid', 'sleep', '601'])")
 
         def started() -> list[int]:
-            return [pid for pid in process_tree(os.getpid()) if pid not in before and b"601" in _command_line(pid)]
+            return [pid for pid in process_tree(os.getpid()) if pid not in before and b"601" in arguments_of(pid)]
 
         # A new process has the command line of its parent first.
         new = await wait_until_async(started, LIMIT_S)
     assert survivors_of(new) == []
 
 
-def _command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-async def test_print_of_a_megabyte_and_a_large_image_arrive_whole(kernel_service: LocalService) -> None:
+async def test_print_of_a_megabyte_arrives_whole(kernel_service: LocalService) -> None:
     async with running_kernel(kernel_service) as kernel:
         assert len(await kernel.run("print('x' * 1_000_000)")) == 1_000_001
-        code = (
-            "import base64, os\nfrom IPython.display import display\n"
-            "display({'image/png': base64.b64encode(os.urandom(10 * 1024 * 1024)).decode()}, raw=True)"
-        )
-        message_id = await kernel.send(code)
-        image = ""
-        async with asyncio.timeout(LIMIT_S):
-            while not image:
-                message = json.loads((await kernel.socket.receive()).data)
-                if message["parent_header"].get("msg_id") == message_id and message["msg_type"] == "display_data":
-                    image = message["content"]["data"]["image/png"]
-        assert len(image) == 13_981_016
 
 
 async def test_lines_that_are_flushed_one_by_one_all_arrive_in_order(kernel_service: LocalService) -> None:
@@ -255,19 +251,6 @@ async def test_lines_that_are_flushed_one_by_one_all_arrive_in_order(kernel_serv
     assert text == "".join(f"{number}\n" for number in range(20_000)) + "['text/x']end\n"
 
 
-async def test_message_above_the_limit_ends_the_kernel_and_not_the_gateway(kernel_service: LocalService) -> None:
-    code = (
-        "kernel = get_ipython().kernel\n"
-        "content = {'name': 'stdout', 'text': 'x' * 17_000_000}\n"
-        "kernel.session.send(kernel.iopub_socket, 'stream', content, parent=kernel.get_parent())\n"
-        "import time; time.sleep(600)"
-    )
-    async with running_kernel(kernel_service) as other, running_kernel(kernel_service) as kernel:
-        assert (await kernel.run(code)).endswith(DEAD)
-        assert (await kernel.model())["end"] == "It sent more at once than can be read."
-        assert await other.run("1 + 1") == "2"
-
-
 @pytest.mark.drill
 async def test_gateway_takes_little_memory_when_a_client_does_not_read_a_flood_of_output() -> None:
     code = (
@@ -277,7 +260,7 @@ async def test_gateway_takes_little_memory_when_a_client_does_not_read_a_flood_o
     )
     with running_service("--warm-kernels", "0") as service:
         async with running_kernel(service.place) as silent:
-            [gateway] = [pid for pid in process_tree(service.pid) if b"service.gateway" in _command_line(pid)]
+            gateway = gateway_pid(service.pid)
             await silent.send(code)
             async with connected(silent.http, silent.address, silent.kernel_id) as kernel:
                 assert await kernel.run("1 + 1") == "2"

@@ -105,29 +105,6 @@ async def test_kernel_that_creates_too_many_socket_files_is_ended(place: LocalSe
     assert await other.run("value") == "7"
 
 
-async def test_fork_bomb_is_stopped_by_the_limit_of_processes(place: LocalService, other: RawKernel) -> None:
-    code = (
-        "import os, signal\nchildren = []\n"
-        "try:\n    while True:\n        pid = os.fork()\n        if pid == 0: signal.pause()\n"
-        "        children.append(pid)\n"
-        "finally:\n    for pid in children: os.kill(pid, signal.SIGKILL)"
-    )
-    async with running_kernel(place) as kernel:
-        assert "BlockingIOError" in await kernel.run(code)
-        assert await kernel.run("len(children) < 64") == "True"
-    assert await other.run("value") == "7"
-
-
-async def test_code_that_fills_the_disk_gets_an_os_error_and_its_kernel_stays_usable(
-    place: LocalService, other: RawKernel
-) -> None:
-    code = "with open('/tmp/file', 'wb') as file:\n    while True: file.write(bytes(1_000_000))"
-    async with running_kernel(place) as kernel:
-        assert "OSError" in await kernel.run(code)
-        assert await kernel.run("import os; os.remove('/tmp/file'); 1 + 1") == "2"
-    assert await other.run("value") == "7"
-
-
 @pytest.mark.parametrize(
     ("sizes", "available_bytes", "victim"),
     [

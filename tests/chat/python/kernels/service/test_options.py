@@ -12,7 +12,3 @@ def test_address_space_limit_exceeds_the_memory_limit_and_is_at_least_two_gibiby
     memory_mib: int, address_space_mib: int
 ) -> None:
     assert GatewayOptions(memory_limit_mib=memory_mib).address_space_mib == address_space_mib
-
-
-def test_default_address_space_limit_is_two_gibibytes() -> None:
-    assert GatewayOptions().address_space_mib == 2048

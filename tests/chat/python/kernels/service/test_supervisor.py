@@ -10,12 +10,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from chat.python.kernels.errors import KernelsUnavailable
 from chat.python.kernels.places import LocalService
 from chat.python.kernels.service import runtime_directory, supervisor
+from chat.python.kernels.service.gateway_process import GatewayProcess
 from chat.python.kernels.service.options import GatewayOptions
 from chat.python.kernels.service.supervisor import HealthCheck, Supervisor
 from tests.chat.python.kernels.processes import gateway_pid, process_tree, survivors_of
@@ -50,15 +52,6 @@ async def test_gateway_is_started_when_a_client_asks_for_its_address(service: Ke
     assert (status.state, status.url, status.is_sandboxed) == ("running", address.url, True)
     assert address.url.startswith("http://127.0.0.1:")
     assert await service.place.address() == address
-
-
-@pytest.mark.drill
-async def test_status_counts_running_and_warm_kernels() -> None:
-    with running_service() as service:
-        async with running_kernel(service.place):
-            assert service.place.status().kernels == 1
-        assert service.place.status().kernels == 0
-        assert wait_until(lambda: service.place.status().warm_kernels, LIMIT_S) == 1
 
 
 async def test_stopped_service_starts_again_only_after_a_start_command(service: KernelServiceProcess) -> None:
@@ -189,6 +182,18 @@ async def test_service_runs_kernels_in_a_folder_with_a_long_path(tmp_path: Path)
     assert not target.exists()
 
 
+def test_folder_of_sockets_is_created_elsewhere_if_their_paths_in_the_runtime_folder_would_be_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_path = Path(str(tmp_path / "x").ljust(85, "x"))
+    long_path.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(long_path))
+    directory = runtime_directory.create_short()
+    assert not directory.is_relative_to(long_path)
+    assert len(str(directory / "k-12345678/s-1").encode()) <= 107
+    directory.rmdir()
+
+
 def test_folder_and_socket_of_the_service_are_closed_to_other_users(tmp_path: Path) -> None:
     directory = tmp_path / "shared"
     directory.mkdir()
@@ -251,6 +256,11 @@ def test_invalid_options_prevent_the_start_with_an_error_message(
     result = run_service("--directory", str(tmp_path), *arguments)
     assert result.returncode != 0
     assert sentence in result.stderr
+
+
+def test_url_of_a_gateway_at_an_ipv6_address_has_the_address_in_brackets() -> None:
+    process = cast("asyncio.subprocess.Process", None)
+    assert GatewayProcess(process, GatewayOptions(host="::1", port=8888)).url == "http://[::1]:8888"
 
 
 class FakeGateway:
