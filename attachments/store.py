@@ -62,31 +62,6 @@ class NewAttachment:
     """Pixels of an image for one CSS pixel, in each direction."""
 
 
-def create_attachment(
-    *,
-    owner_id: int,
-    data: bytes,
-    name: str,
-    mime_type: str,
-    width: int | None,
-    height: int | None,
-    is_graph: bool,
-    attachment_id: uuid.UUID | None = None,
-) -> Attachment:
-    """Store one file and return its row; see `create_attachments`."""
-    new = NewAttachment(
-        owner_id=owner_id,
-        data=data,
-        name=name,
-        mime_type=mime_type,
-        width=width,
-        height=height,
-        is_graph=is_graph,
-        attachment_id=attachment_id,
-    )
-    return create_attachments([new])[0]
-
-
 def create_attachments(new_attachments: Sequence[NewAttachment]) -> list[Attachment]:
     """Store files in the caller's transaction and return their rows, in the given order.
 
@@ -163,7 +138,7 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
         list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
         count_upload = import_string(settings.UPLOAD_COUNTER)
         count_upload(owner_id, info.name, len(data))
-        return create_attachment(
+        new = NewAttachment(
             owner_id=owner_id,
             data=data,
             name=info.name,
@@ -172,6 +147,7 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
             height=info.height,
             is_graph=False,
         )
+        return create_attachments([new])[0]
 
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:

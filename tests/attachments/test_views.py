@@ -23,7 +23,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from attachments import storage, store, views
 from attachments.image_reencoding import ReencodedImage, reencode_image
 from attachments.models import Attachment, PendingUpload
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from attachments.uploads import attempt_upload
 from chat.models import QuotaUse, User
 from chat.people.quotas import uploads as quota_uploads
@@ -399,9 +399,13 @@ def test_hostile_upload_is_refused_or_served_with_a_harmless_type(logged_in: Cli
 def test_attachment_whose_given_type_can_run_scripts_is_served_with_a_harmless_type(
     logged_in: Client, owner: User, mime_type: str
 ) -> None:
-    attachment = create_attachment(
-        owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
-    )
+    attachment = create_attachments(
+        [
+            NewAttachment(
+                owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
+            )
+        ]
+    )[0]
     assert_harmless(logged_in, attachment.url)
 
 
