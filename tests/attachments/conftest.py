@@ -36,19 +36,16 @@ def png(number: int = 0, *, size: tuple[int, int] = (8, 6)) -> bytes:
 
 def create_graph(owner: User, number: int = 0, data: bytes | None = None) -> Attachment:
     """Create a graph in the way that a turn does."""
-    return create_attachments(
-        [
-            NewAttachment(
-                owner_id=owner.pk,
-                data=png(number) if data is None else data,
-                name=f"graph-{number}.png",
-                mime_type="image/png",
-                width=8,
-                height=6,
-                is_graph=True,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=owner.pk,
+        data=png(number) if data is None else data,
+        name=f"graph-{number}.png",
+        mime_type="image/png",
+        width=8,
+        height=6,
+        is_graph=True,
+    )
+    return create_attachments([new])[0]
 
 
 @pytest.fixture

@@ -113,18 +113,15 @@ def test_staff_without_the_permission_to_retry_uploads_cannot_retry_them(client:
 
 
 def test_file_name_with_html_is_not_rendered_as_html(staff: Client, owner: User) -> None:
-    create_attachments(
-        [
-            NewAttachment(
-                owner_id=owner.pk,
-                data=b"x",
-                name='"><script>alert(1)<|script>.png',
-                mime_type="image/png",
-                width=1,
-                height=1,
-                is_graph=False,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=owner.pk,
+        data=b"x",
+        name='"><script>alert(1)<|script>.png',
+        mime_type="image/png",
+        width=1,
+        height=1,
+        is_graph=False,
+    )
+    create_attachments([new])
     for url in LISTS:
         assert "<script>alert(1)" not in staff.get(url).content.decode()

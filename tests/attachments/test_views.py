@@ -399,13 +399,10 @@ def test_hostile_upload_is_refused_or_served_with_a_harmless_type(logged_in: Cli
 def test_attachment_whose_given_type_can_run_scripts_is_served_with_a_harmless_type(
     logged_in: Client, owner: User, mime_type: str
 ) -> None:
-    attachment = create_attachments(
-        [
-            NewAttachment(
-                owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=owner.pk, data=SVG, name="x.svg", mime_type=mime_type, width=None, height=None, is_graph=True
+    )
+    [attachment] = create_attachments([new])
     assert_harmless(logged_in, attachment.url)
 
 

@@ -119,19 +119,16 @@ def _image(owner: User, name: str, *, is_graph: bool) -> Attachment:
     file = io.BytesIO()
     Image.new("RGB", GRAPH_SIZE, "teal").save(file, "PNG")
     width, height = GRAPH_SIZE
-    return create_attachments(
-        [
-            NewAttachment(
-                owner_id=owner.pk,
-                data=file.getvalue(),
-                name=name,
-                mime_type="image/png",
-                width=width,
-                height=height,
-                is_graph=is_graph,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=owner.pk,
+        data=file.getvalue(),
+        name=name,
+        mime_type="image/png",
+        width=width,
+        height=height,
+        is_graph=is_graph,
+    )
+    return create_attachments([new])[0]
 
 
 def _add_answer_of_all_kinds(conversation: Conversation) -> None:

@@ -32,19 +32,16 @@ def make() -> None:
     make_user_message(conversation, QUESTION)
     parts = [(PartKind.EXECUTABLE_CODE, CODE), (PartKind.CODE_EXECUTION_RESULT, "0.84\n"), (PartKind.TEXT, ANSWER)]
     answer = make_model_message(conversation, parts=parts)
-    graph = create_attachments(
-        [
-            NewAttachment(
-                owner_id=owner.pk,
-                data=_picture(),
-                name="sine.png",
-                mime_type="image/png",
-                width=64,
-                height=48,
-                is_graph=True,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=owner.pk,
+        data=_picture(),
+        name="sine.png",
+        mime_type="image/png",
+        width=64,
+        height=48,
+        is_graph=True,
+    )
+    [graph] = create_attachments([new])
     attach(answer, graph, part_index=1)
     assert attempt_upload(graph.pk) == "stored"
 

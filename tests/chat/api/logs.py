@@ -72,17 +72,14 @@ class LiveTurn:
     def _store(self, change: AttachmentAdded) -> None:
         added = change.attachment
         assert added.data is not None
-        create_attachments(
-            [
-                NewAttachment(
-                    attachment_id=uuid.UUID(added.attachment_id),
-                    owner_id=self.turn.conversation.owner_id,
-                    data=added.data,
-                    name=added.name,
-                    mime_type=added.mime_type,
-                    width=added.width,
-                    height=added.height,
-                    is_graph=added.is_graph,
-                )
-            ]
-        )[0]
+        new = NewAttachment(
+            attachment_id=uuid.UUID(added.attachment_id),
+            owner_id=self.turn.conversation.owner_id,
+            data=added.data,
+            name=added.name,
+            mime_type=added.mime_type,
+            width=added.width,
+            height=added.height,
+            is_graph=added.is_graph,
+        )
+        create_attachments([new])

@@ -256,20 +256,17 @@ def test_images_made_by_a_function_are_sent_with_its_response_if_the_model_reads
 @pytest.mark.parametrize(("refusal", "is_sent"), [(None, True), (Refusal.WITHHELD, False)])
 def test_images_of_a_result_that_was_not_released_are_not_sent(*, refusal: Refusal | None, is_sent: bool) -> None:
     message = make_model_message(make_conversation(), parts=())
-    graph = create_attachments(
-        [
-            NewAttachment(
-                attachment_id=uuid.uuid4(),
-                owner_id=message.conversation.owner_id,
-                data=png(),
-                name="graph.png",
-                mime_type="image/png",
-                width=1,
-                height=1,
-                is_graph=True,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        attachment_id=uuid.uuid4(),
+        owner_id=message.conversation.owner_id,
+        data=png(),
+        name="graph.png",
+        mime_type="image/png",
+        width=1,
+        height=1,
+        is_graph=True,
+    )
+    [graph] = create_attachments([new])
     parts: list[Part] = [CALL, InlineData("image/png", made_by="1"), replace(RESPONSE, made_by="1", refusal=refusal)]
     record = MessageRecord(message, message.turn, parts, {1: 0}, [PlacedAttachment(graph, 0, 1)])
     capabilities = replace(BARE, reads_tool_images=True)

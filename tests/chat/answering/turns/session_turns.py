@@ -32,19 +32,16 @@ async def outputs_of(turn: Turn) -> list[Any]:
 
 def make_file(conversation: Conversation, name: str, data: bytes, mime_type: str = "text/csv") -> Attachment:
     """Store a file of the conversation's owner."""
-    return create_attachments(
-        [
-            NewAttachment(
-                owner_id=conversation.owner_id,
-                data=data,
-                name=name,
-                mime_type=mime_type,
-                width=None,
-                height=None,
-                is_graph=False,
-            )
-        ]
-    )[0]
+    new = NewAttachment(
+        owner_id=conversation.owner_id,
+        data=data,
+        name=name,
+        mime_type=mime_type,
+        width=None,
+        height=None,
+        is_graph=False,
+    )
+    return create_attachments([new])[0]
 
 
 async def ask_with_files(conversation: Conversation, text: str, *files: Attachment) -> Turn:
