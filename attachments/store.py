@@ -27,7 +27,6 @@ from attachments.validation import (
     UploadInfo,
     UploadTooLarge,
     build_too_large_message,
-    inspect_file_of_code,
     inspect_upload,
     safe_mime_type,
     safe_name,
@@ -108,20 +107,15 @@ def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     # Re-encoding can take seconds, so it runs before the transaction locks a row.
     if other_type or info.mime_type in RASTER_TYPES:
         info, data = _reencode_upload(info, data)
-    return _create_within_quota(owner_id, info, data)
+    return create_within_quota(owner_id, info, data)
 
 
-def create_file_of_code(*, owner_id: int, name: str, data: bytes) -> Attachment:
-    """Store a file that executed code wrote and a user keeps, and return its row.
+def create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
+    """Store a file that the user uploads or keeps, unchanged, and return its row.
 
-    The bytes are stored unchanged, whatever their type. Raise `validation.RefusedUpload` if the file is empty or too
-    large, or exceeds a quota of the user.
+    Try again if other uploads of the user hold the lock for too long. Raise `validation.RefusedUpload` if the file
+    exceeds a quota of the user.
     """
-    return _create_within_quota(owner_id, inspect_file_of_code(name, data), data)
-
-
-def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
-    """Store the file, and try again while other uploads of the user hold the lock for too long."""
     for _ in range(LOCK_ATTEMPTS - 1):
         try:
             return _create_under_lock(owner_id, info, data)
