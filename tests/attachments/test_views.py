@@ -209,15 +209,6 @@ def test_response_is_503_and_not_cached_if_storage_exceeds_the_deadline(
     assert response.content.decode() == "“graph-0.png” cannot be read just now; please try again soon."
 
 
-def test_file_that_is_not_uploaded_yet_is_served_while_storage_is_down(
-    logged_in: Client, owner: User, s3: FaultProxy
-) -> None:
-    s3.refuse()
-    graph = create_graph(owner)
-    assert attempt_upload(graph.pk) == "postponed"
-    assert logged_in.get(graph.url).content == png()
-
-
 # --- uploading -------------------------------------------------------------------------------------------------------
 
 
