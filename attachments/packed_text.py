@@ -112,7 +112,8 @@ def _unzip(data: bytes) -> tuple[str, bytes] | None:
     names = {part.filename.replace("\\", "/").lower() for part in parts}
     if any(name in names for name in _DOCUMENTS):
         return None
-    files = [part for part in parts if not part.is_dir() and _is_file(part.filename)]
+    # `ZipInfo.is_dir` fails for an empty name.
+    files = [part for part in parts if not part.filename.endswith("/") and _is_file(part.filename)]
     part = _choose(files)
     if part.flag_bits & _ENCRYPTED_FLAG:
         raise PackedError("it is protected by a password. Unpack it, and attach the file in it.")

@@ -153,6 +153,7 @@ def test_broken_image_raises_no_other_error_than_unreadable_image(random_bytes: 
         ("a.feather", b"ARROW1\0\0\xff", "application/vnd.apache.arrow.file"),
         ("a.parquet", b"PAR1\0\x15\x04PAR1", PARQUET),
         ("text.xlsx", b"hello", "text/plain"),
+        ("no-name.zip", zip_file({"~": b"a,b"}).replace(b"~", b"\0"), "text/plain"),
     ],
 )
 def test_mime_type_of_an_upload_is_determined_by_its_content(name: str, data: bytes, mime_type: str) -> None:
