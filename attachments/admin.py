@@ -37,6 +37,9 @@ class ReadOnlyAdmin(admin.ModelAdmin[Model]):
     """A page on which staff can view rows and retry them, and cannot add, change or delete rows."""
 
     show_facets = admin.ShowFacets.NEVER
+    show_full_result_count = False
+    list_per_page = 50
+    actions = ("try_storage_again",)
     retry_permission = "attachments.change_pendingupload"
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
@@ -90,11 +93,8 @@ class AttachmentAdmin(ReadOnlyAdmin):
     list_display = ("id", "owner", "status", "is_graph", "mime_type", "size_bytes", "created_at")
     list_filter = ("status", "is_graph", "pending_upload__is_permanent", "created_at")
     list_select_related = ("owner",)
-    list_per_page = 50
     search_fields = ("=id", "=owner__username", "=sha256")
     ordering = (F("stored_at").desc(nulls_first=True), "-created_at")
-    show_full_result_count = False
-    actions = ("try_storage_again",)
     readonly_fields = ("id", "created_at", "last_error")
     exclude = ("name",)
 
@@ -120,11 +120,8 @@ class PendingUploadAdmin(ReadOnlyAdmin):
 
     list_display = ("pk", "owner", "size_bytes", "attempts", "is_permanent", "next_attempt_at", "last_error")
     list_filter = ("is_permanent", "attachment__is_graph")
-    list_per_page = 50
     search_fields = ("=attachment__id", "=attachment__owner__username", "last_error")
     ordering = ("-is_permanent", "next_attempt_at")
-    show_full_result_count = False
-    actions = ("try_storage_again",)
     exclude = ("attachment", "data")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
@@ -153,11 +150,8 @@ class ObjectDeletionAdmin(ReadOnlyAdmin):
 
     list_display = ("pk", "owner_id", "size_bytes", "attempts", "is_permanent", "next_attempt_at", "last_error")
     list_filter = ("is_permanent", "created_at")
-    list_per_page = 50
     search_fields = ("=owner_id", "=sha256", "last_error")
     ordering = ("-is_permanent", "next_attempt_at")
-    show_full_result_count = False
-    actions = ("try_storage_again",)
     retry_permission = "attachments.change_objectdeletion"
 
     @admin.action(description=gettext_lazy("Try storage again now"), permissions=["retry"])

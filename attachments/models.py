@@ -20,7 +20,7 @@ from attachments.images import MaybeImage
 
 
 class AttachmentJSON(TypedDict):
-    """An attachment in the responses of the REST API and of the upload view."""
+    """An attachment in the responses of the upload view. `chat.api.serializers` has the same form for the REST API."""
 
     id: str
     index: int | None
@@ -97,11 +97,11 @@ class Attachment(MaybeImage, models.Model):
         """The path under which the bytes are served to users who may read them."""
         return reverse("attachment-content", args=[self.pk])
 
-    def as_json(self, index: int | None = None) -> AttachmentJSON:
-        """Return the JSON form of the API; `index` is the attachment's index in its message."""
+    def as_json(self) -> AttachmentJSON:
+        """Return the JSON form of the API. A new upload is in no message, so its index is None."""
         return {
             "id": str(self.pk),
-            "index": index,
+            "index": None,
             "is_graph": self.is_graph,
             "mime_type": self.mime_type,
             "name": self.name,
@@ -120,7 +120,7 @@ class PendingUpload(models.Model):
         Attachment, on_delete=models.CASCADE, primary_key=True, related_name="pending_upload"
     )
     attempts = models.PositiveIntegerField(default=0)
-    next_attempt_at = models.DateTimeField(db_index=True, auto_now_add=False)
+    next_attempt_at = models.DateTimeField(db_index=True)
     last_error = models.TextField(blank=True)
     is_permanent = models.BooleanField(
         default=False, help_text="Storage refuses the upload until its configuration or permissions change."

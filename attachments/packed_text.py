@@ -45,7 +45,8 @@ def unpack(name: str, data: bytes) -> tuple[str, bytes] | None:
     which no single text can be chosen.
     """
     if data.startswith(GZIP_MARK):
-        return _gzip_name(name, data), _gunzip(data)
+        content = _gunzip(data)
+        return _gzip_name(name, data), content
     if data.startswith(ZIP_MARKS):
         return _unzip(data)
     return None
@@ -66,7 +67,10 @@ def archive_parts(data: bytes) -> list[zipfile.ZipInfo]:
 
 
 def _gzip_name(name: str, data: bytes) -> str:
-    """Return the name without `.gz`. If no suffix remains, return the name in the gzip header, if there is one."""
+    """Return the name without `.gz`. If no suffix remains, return the name in the gzip header, if there is one.
+
+    The header must be complete.
+    """
     stem = name[:-3] if name.lower().endswith(".gz") else name
     if "." in stem or not data[3] & 0x8:
         return stem
@@ -75,7 +79,7 @@ def _gzip_name(name: str, data: bytes) -> str:
 
 
 def _gunzip(data: bytes) -> bytes:
-    """Return the unpacked bytes of all members. Raises PackedError if the file is broken or too large."""
+    """Return the unpacked bytes of all members. Raises PackedError if it is broken, too large, or has too many."""
     pieces: list[bytes] = []
     size = start = members = 0
     try:
@@ -108,7 +112,8 @@ def _unzip(data: bytes) -> tuple[str, bytes] | None:
     names = {part.filename.replace("\\", "/").lower() for part in parts}
     if any(name in names for name in _DOCUMENTS):
         return None
-    files = [part for part in parts if not part.is_dir() and _is_file(part.filename)]
+    # `ZipInfo.is_dir` fails for an empty name.
+    files = [part for part in parts if not part.filename.endswith("/") and _is_file(part.filename)]
     part = _choose(files)
     if part.flag_bits & _ENCRYPTED_FLAG:
         raise PackedError("it is protected by a password. Unpack it, and attach the file in it.")

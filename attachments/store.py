@@ -27,7 +27,6 @@ from attachments.validation import (
     UploadInfo,
     UploadTooLarge,
     build_too_large_message,
-    inspect_file_of_code,
     inspect_upload,
     safe_mime_type,
     safe_name,
@@ -60,31 +59,6 @@ class NewAttachment:
     """The id, if the caller needs it before the row exists. By default a new id is generated."""
     scale: int = 1
     """Pixels of an image for one CSS pixel, in each direction."""
-
-
-def create_attachment(
-    *,
-    owner_id: int,
-    data: bytes,
-    name: str,
-    mime_type: str,
-    width: int | None,
-    height: int | None,
-    is_graph: bool,
-    attachment_id: uuid.UUID | None = None,
-) -> Attachment:
-    """Store one file and return its row; see `create_attachments`."""
-    new = NewAttachment(
-        owner_id=owner_id,
-        data=data,
-        name=name,
-        mime_type=mime_type,
-        width=width,
-        height=height,
-        is_graph=is_graph,
-        attachment_id=attachment_id,
-    )
-    return create_attachments([new])[0]
 
 
 def create_attachments(new_attachments: Sequence[NewAttachment]) -> list[Attachment]:
@@ -133,20 +107,15 @@ def create_upload(*, owner_id: int, name: str, data: bytes) -> Attachment:
     # Re-encoding can take seconds, so it runs before the transaction locks a row.
     if other_type or info.mime_type in RASTER_TYPES:
         info, data = _reencode_upload(info, data)
-    return _create_within_quota(owner_id, info, data)
+    return create_within_quota(owner_id, info, data)
 
 
-def create_file_of_code(*, owner_id: int, name: str, data: bytes) -> Attachment:
-    """Store a file that executed code wrote and a user keeps, and return its row.
+def create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
+    """Store a file that the user uploads or keeps, unchanged, and return its row.
 
-    The bytes are stored unchanged, whatever their type. Raise `validation.RefusedUpload` if the file is empty or too
-    large, or exceeds a quota of the user.
+    Try again if other uploads of the user hold the lock for too long. Raise `validation.RefusedUpload` if the file
+    exceeds a quota of the user.
     """
-    return _create_within_quota(owner_id, inspect_file_of_code(name, data), data)
-
-
-def _create_within_quota(owner_id: int, info: UploadInfo, data: bytes) -> Attachment:
-    """Store the file, and try again while other uploads of the user hold the lock for too long."""
     for _ in range(LOCK_ATTEMPTS - 1):
         try:
             return _create_under_lock(owner_id, info, data)
@@ -163,7 +132,7 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
         list(get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id))
         count_upload = import_string(settings.UPLOAD_COUNTER)
         count_upload(owner_id, info.name, len(data))
-        return create_attachment(
+        new = NewAttachment(
             owner_id=owner_id,
             data=data,
             name=info.name,
@@ -172,6 +141,7 @@ def _create_under_lock(owner_id: int, info: UploadInfo, data: bytes) -> Attachme
             height=info.height,
             is_graph=False,
         )
+        return create_attachments([new])[0]
 
 
 def _reencode_upload(info: UploadInfo, data: bytes) -> tuple[UploadInfo, bytes]:

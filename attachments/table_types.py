@@ -1,4 +1,4 @@
-"""Determines from the bytes of a file which kind of table it holds, or which other program made it. Pure.
+"""Determines from the bytes and the suffix of a file which kind of table it holds, or which program made it. Pure.
 
 Nothing is unpacked here, so a small file cannot make the server unpack gigabytes.
 """

@@ -34,7 +34,7 @@ HEAD_BYTES = 512
 BYTES_PER_CONTROL = 1_000
 """Text has at most one control character for each so many bytes, plus one."""
 SHORT_BYTES = 16
-"""Text with fewer bytes than this may have no control character."""
+"""Text with fewer bytes than this must have fewer control characters than lines."""
 CANDIDATES_LIMIT = 3
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -128,9 +128,8 @@ class TextEncoding:
 def to_utf8(data: bytes) -> bytes:
     """Return the text as UTF-8. Line ends and delimiters stay as they are.
 
-    The fields of `TextEncoding` say which characters are removed or replaced.
-
-    Data that is not text is decoded as UTF-8, with replacement characters for invalid bytes.
+    The fields of `TextEncoding` say which characters are removed or replaced. Data that is not text is decoded as
+    UTF-8, with replacement characters for invalid bytes.
     """
     try:
         return detect_encoding(data).to_utf8(data)

@@ -1,4 +1,4 @@
-"""Determines the type, the pixel size and a safe name of an uploaded file from its content.
+"""Determines the type and the pixel size of an uploaded file from its content, and makes its name safe.
 
 No pixel is decoded here, so a small file cannot make the server unpack gigabytes. `attachments.image_reencoding`
 re-encodes the images that pass these checks.
@@ -111,9 +111,9 @@ class UploadInfo:
 def inspect_upload(name: str, data: bytes) -> UploadInfo:
     """Return the safe name, type and size of a user's file, determined from its content.
 
-    The file name is used only to distinguish CSV and JSON from other text. SVG and HTML count as plain text. A text
-    that is packed has the name of the text, with `.gz` or `.zip`. Raise UploadTooLarge, UnreadableImage or
-    RefusedUpload if the file cannot be attached.
+    The suffix of the name decides only where the content does not, as between CSV, JSON and other text. SVG and HTML
+    count as plain text. A text that is packed has the name of the text, with `.gz` or `.zip`. Raise UploadTooLarge,
+    UnreadableImage or RefusedUpload if the file cannot be attached.
     """
     label = safe_name(name, "file")
     if not data:
@@ -252,7 +252,7 @@ def safe_name(name: str, default: str) -> str:
     printable = "".join(
         c for c in base if unicodedata.category(c)[0] != "C" and unicodedata.category(c) not in ("Zl", "Zp")
     )
-    label = " ".join(unicodedata.normalize("NFC", printable).split()).strip(". ") if printable.strip(". ") else ""
+    label = " ".join(unicodedata.normalize("NFC", printable).split()).strip(". ")
     if _WINDOWS_DEVICE_NAME.fullmatch(label):
         label = f"_{label}"
     if len(label) > NAME_LIMIT_CHARACTERS or len(label.encode()) > NAME_LIMIT_BYTES:

@@ -71,7 +71,7 @@ class AttachmentsWorker:
             thread.join(ATTEMPT_LIMIT_S)
 
     def stop(self) -> None:
-        """Start no new work. `run` returns when the current attempts have ended."""
+        """Start no new work. `run` returns when the current work has ended, or after `ATTEMPT_LIMIT_S` per thread."""
         self._stop_event.set()
 
     def _new_thread(self) -> threading.Thread:
@@ -129,34 +129,32 @@ def check_storage() -> None:
         logger.error("Files wait in the database, because storage does not take them. %s", error)
 
 
-def prune_tasks() -> bool:
-    """Delete upload tasks older than `TASK_RETENTION`, and return whether there were any.
+def prune_tasks() -> None:
+    """Delete the ended and running upload tasks older than `TASK_RETENTION`.
 
-    Tasks that are still "running" are deleted too: the worker of such a task was killed.
+    The worker of a task that is still "running" then was killed.
     """
     old_tasks = DBTaskResult.objects.filter(
         task_path=upload_attachment.module_path, enqueued_at__lt=timezone.now() - TASK_RETENTION
     ).exclude(status=TaskResultStatus.READY)
-    return old_tasks.exists() and bool(old_tasks.delete())
+    # A deletion takes SQLite's write lock even if there is nothing to delete.
+    if old_tasks.exists():
+        old_tasks.delete()
 
 
-def clear_expired_sessions() -> bool:
-    """Delete the expired login sessions, as `manage.py clearsessions` does.
-
-    Return False, because no sessions remain to be deleted.
-    """
+def clear_expired_sessions() -> None:
+    """Delete the expired login sessions, as `manage.py clearsessions` does."""
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
-    return False
 
 
-def _run_step(step: Callable[[], bool]) -> bool:
-    """Run the step and return its result.
+def _run_step(step: Callable[[], bool | None]) -> bool:
+    """Run the step and return whether it has done work.
 
     A database error is logged and gives False, because a database that is locked, restarting or full will recover.
     """
     close_old_connections()
     try:
-        return step()
+        return bool(step())
     except django.db.Error as error:
         logger.warning("The attachments worker waits for the database: %s", error)
         connections.close_all()

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from chat.emulator import wire
 from chat.emulator.generation_request import parse_generation_request
-from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
+from chat.emulator.wire import Chunk, Step, WireObject
 from tests.gemini_emulator.steps import Fault, RawBytes, error_body
 from tests.gemini_emulator.writer import PREFIX, scenario_steps
 from tests.scenarios.chart_image import draw_chart
@@ -84,11 +84,11 @@ def _stream_body(steps: Sequence[Step]) -> bytes:
 
 
 def _unary_body(steps: Sequence[Step]) -> bytes:
-    response = UnaryResponse()
+    body: WireObject = {}
     for step in steps:
         assert isinstance(step, Chunk)
-        response.add(step.response)
-    return wire.sse_event(response.body)
+        wire.merge_chunk(body, step.response)
+    return wire.sse_event(body)
 
 
 def _events(chunks: Sequence[WireObject]) -> bytes:

@@ -88,7 +88,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
     "chat.models.full_text.excerpt": [
         {"terms": parse_query(text)} for text in ("plot", '"sine wave" plot', "正弦 ab-cd")
     ],
-    "chat.vocabulary.sentences": [{"expression": pattern.expression.pattern} for pattern in sentences._table()[1]],
+    "chat.vocabulary.sentences": [{"expression": one.pattern} for one in sentences._table()[1].values()],
 }
 """Module -> values for names of its functions, from which it builds expressions."""
 

@@ -48,9 +48,9 @@ def put(name: str, data: bytes, content_type: str) -> None:
 def fetch(name: str, size_bytes: int, limit_s: float | None = None) -> bytes:
     """Return the `size_bytes` bytes under `name`. An object of another size counts as unavailable.
 
-    A failed read is retried immediately, up to `READ_ATTEMPTS` reads, because a user waits for the bytes. Raise
-    ObjectNotFound, StorageRefused or StorageUnavailable if all reads fail. The call ends within `limit_s`, by default
-    `ATTEMPT_LIMIT_S`.
+    If storage is unavailable, it is read again immediately, up to `READ_ATTEMPTS` times in all, because a user waits
+    for the bytes. Raise ObjectNotFound, StorageRefused, or StorageUnavailable after the last read. The call ends within
+    `limit_s`, by default `ATTEMPT_LIMIT_S`.
     """
     storage = _get_storage()
 

@@ -1,8 +1,8 @@
 """The Gemini emulator: a server on loopback that speaks Gemini's wire protocol, with a demo model that runs code.
 
 It ships with Plotline so that Plotline can be tried without a key. `make run` starts it as a process of its own.
-The package imports no other package of this project except `chat.python.kernels` and `chat.vocabulary`, and
-no Django.
+It runs without Django's settings, so it imports only modules of this project that need none: `chat.vocabulary`,
+`chat.python.kernels` and some beside it.
 
 - `app`: the HTTP routes; the class `Emulator` is also the base of the server that tests use;
 - `generation_request`: parses and validates what a client asks for;

@@ -37,8 +37,9 @@ from chat.emulator.wire import Step, WireObject
 from chat.python.kernels.client import JupyterClient
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.kernel_client import KernelClient
-from chat.python.kernels.outputs import ExecutionStatus, FileOutput, ImageOutput
+from chat.python.kernels.outputs import FileOutput, ImageOutput
 from chat.python.kernels.places import Place
+from chat.python.sessions.outcomes import OUTCOMES
 from chat.python.tool_set.declarations import RUN_PYTHON
 from chat.vocabulary.demo_model import DEMO_MODEL
 
@@ -48,12 +49,6 @@ KERNELS_LIMIT = 8
 """Maximum number of programs at the same time. Further answers wait."""
 WRITING_PAUSE_S = 0.7
 """Pause before code and images at pace 1: Gemini sends them whole, after it has written them."""
-OUTCOMES = {
-    ExecutionStatus.OK: "OUTCOME_OK",
-    ExecutionStatus.FAILED: "OUTCOME_FAILED",
-    ExecutionStatus.TIMEOUT: "OUTCOME_DEADLINE_EXCEEDED",
-    ExecutionStatus.DIED: "OUTCOME_FAILED",
-}
 IMAGE_INTRO = "I am not an AI and cannot paint, but here is a pattern made from your words:\n"
 IMAGE_COMMENT = "The same words give the same pattern; change one and it changes.\n"
 

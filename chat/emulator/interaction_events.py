@@ -7,7 +7,6 @@ graph of a result is in its list, the others are in a `model_output` after it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 
 from aiohttp import web
 
@@ -73,8 +72,7 @@ class InteractionEvents:
 
     def __init__(self) -> None:
         """Create a translator that has seen no chunk."""
-        self._numbers = count()
-        self._index = 0
+        self._index = -1
         self._kind = ""
         """The type of the open step; empty if none is open."""
         self._held: WireObject | None = None
@@ -201,7 +199,7 @@ class InteractionEvents:
         if kind == self._kind and kind in ("thought", "model_output"):
             return
         yield from self._close()
-        self._index, self._kind = next(self._numbers), kind
+        self._index, self._kind = self._index + 1, kind
         yield {"index": self._index, "step": {"type": kind, **fields}, "event_type": "step.start"}
 
     def _close(self) -> Iterator[WireObject]:

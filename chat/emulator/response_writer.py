@@ -10,7 +10,7 @@ from typing import Protocol
 from aiohttp import web
 
 from chat.emulator import wire
-from chat.emulator.wire import Chunk, Step, UnaryResponse, WireObject
+from chat.emulator.wire import Chunk, Step, WireObject
 
 BODY = "body of the response"
 """The key under which a request may hold a body of another protocol."""
@@ -57,15 +57,15 @@ class UnaryBody:
 
     def __init__(self) -> None:
         """Create a body without chunks."""
-        self._response = UnaryResponse()
+        self._body: WireObject = {}
 
     async def add(self, response: WireObject) -> None:
         """Merge one chunk."""
-        self._response.add(response)
+        wire.merge_chunk(self._body, response)
 
     async def finish(self) -> web.StreamResponse:
         """Return the whole response."""
-        return json_response(200, self._response.body)
+        return json_response(200, self._body)
 
 
 class ResponseWriter:

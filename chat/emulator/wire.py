@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 WireObject: TypeAlias = dict[str, Any]
@@ -113,20 +113,14 @@ def sse_event(response: WireObject) -> bytes:
     return b"data: " + serialize(response) + b"\r\n\r\n"
 
 
-@dataclass
-class UnaryResponse:
-    """The one body of `generateContent`: the parts of all chunks in order, and the last value of every other field."""
+def merge_chunk(body: WireObject, chunk: WireObject) -> None:
+    """Merge a chunk into the one body of `generateContent`.
 
-    body: WireObject = field(default_factory=dict)
-
-    def add(self, chunk: WireObject) -> None:
-        """Merge one chunk into the body."""
-        candidates = chunk.get("candidates", [])
-        self.body.update({key: value for key, value in chunk.items() if key != "candidates"})
-        if not candidates:
-            return
-        addition = candidates[0]
-        candidate = self.body.setdefault("candidates", [{"index": 0}])[0]
+    The body has the parts of all chunks in order, and the last value of every other field.
+    """
+    body.update({key: value for key, value in chunk.items() if key != "candidates"})
+    for addition in chunk.get("candidates", [])[:1]:
+        candidate = body.setdefault("candidates", [{"index": 0}])[0]
         candidate.update({key: value for key, value in addition.items() if key != "content"})
         if "content" in addition:
             content = candidate.setdefault("content", {"role": "model"})

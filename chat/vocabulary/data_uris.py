@@ -1,7 +1,7 @@
-"""Extracts images that code printed as `data:` URIs, restores them into the output, and removes URIs from texts.
+"""Extracts images that code printed as `data:` URIs, and removes such URIs from texts.
 
-Invariant: `restore_images(text, images)` of an `Extraction` returns the original output, character for character. An
-image for which this would not hold stays in the text.
+Invariant: the original output can be restored from an `Extraction`, character for character. An image for which this
+would not hold stays in the text.
 
 Extraction takes time linear in the length of the output: each pattern is tried once at each position and never
 backtracks.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 #: Maximum number of images that are extracted from one output; further images stay in the text. Each extracted image
@@ -133,16 +132,6 @@ def _open_uri_start(output: str) -> int:
         if _OPEN_HEADER.match(output, start):
             return start
     return len(output)
-
-
-def restore_images(text: str, images: Iterable[ExtractedImage]) -> str:
-    """Return the output from which `extract_images` made this text and these images."""
-    pieces: list[str] = []
-    end = 0
-    for image in images:
-        pieces += (text[end : image.offset], image.header, _encode_base64(image.data, image.line_chars))
-        end = image.offset
-    return "".join([*pieces, text[end:]])
 
 
 def without_data_uris(text: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from chat.vocabulary import markdown_source
+
 _FENCED = re.compile(r"(`{3,})python\n(.*)\n\1", re.DOTALL)
 
 
 def fence_code(code: str) -> str:
     """Return code as a fenced block of Markdown, whose fence is longer than any in the code."""
-    longest = max((len(run) for run in re.findall("`+", code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}python\n{code}\n{fence}"
+    return markdown_source.fence_code(f"{code}\n", "python")
 
 
 def unfence_code(text: str) -> str | None:

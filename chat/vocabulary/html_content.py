@@ -180,7 +180,7 @@ class _Pieces:
         elif tag in BLOCKS:
             self._lines.end_line(is_break=tag == "br")
         elif tag == "a":
-            self._lines.open_link(address_of(element, "href"))
+            self._lines.open_link(address_of(element))
 
     def _end(self, element: Element) -> None:
         tag = element.tag

@@ -51,9 +51,9 @@ def parse_html(source: str) -> Element | None:
         return None
 
 
-def address_of(element: Element, name: str = "src") -> str:
-    """Return the address in an attribute if a reader may follow it; otherwise an empty string."""
-    return followed_address(element.get(name) or "")
+def address_of(link: Element) -> str:
+    """Return the address of a link if a reader may follow it; otherwise an empty string."""
+    return followed_address(link.get("href") or "")
 
 
 def followed_address(text: str) -> str:
@@ -105,7 +105,7 @@ def _collect_texts(element: Element, texts: list[str]) -> None:
             texts.append(f"[{inner.get('alt') or 'picture'}]")
         elif tag not in _WITHOUT_TEXT:
             _collect_texts(inner, texts)
-            if tag == "a" and (address := address_of(inner, "href")) and address not in (inner.text or ""):
+            if tag == "a" and (address := address_of(inner)) and address not in (inner.text or ""):
                 texts.append(f" ({address})")
         if tag in BLOCKS:
             texts.append("\n")

@@ -1,12 +1,11 @@
 """Markers in a message's text that say where a graph or an image belongs.
 
-Invariant: `split_text(*join_text(pieces))` returns `pieces` with adjacent strings joined and empty strings removed.
 Only a `MarkerSpan` identifies a marker; a string that merely looks like a marker is ordinary text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,22 +42,3 @@ def join_text(pieces: Iterable[str | Marker]) -> tuple[str, list[MarkerSpan]]:
         texts.append(text)
         length += len(text)
     return "".join(texts), spans
-
-
-def split_text(text: str, spans: Sequence[MarkerSpan]) -> list[str | Marker]:
-    """Split a message's text into strings and markers; the inverse of `join_text`.
-
-    Raises ValueError if the spans overlap, are not in order, or do not cover the text of their marker.
-    """
-    pieces: list[str | Marker] = []
-    end = 0
-    for span in spans:
-        if span.start < end or text[span.start : span.end] != str(span.marker):
-            raise ValueError(f"no {span.marker.kind}:{span.marker.index} marker at {span.start}")
-        if span.start > end:
-            pieces.append(text[end : span.start])
-        pieces.append(span.marker)
-        end = span.end
-    if end < len(text):
-        pieces.append(text[end:])
-    return pieces

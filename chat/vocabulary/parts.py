@@ -51,7 +51,7 @@ class BasePart:
 
     @property
     def is_answer(self) -> bool:
-        """Return whether this part is content of an answer: no thought, empty text or use of a provider tool."""
+        """Return whether this is content of an answer. Thoughts, empty texts, bare signatures and tools are not."""
         return True
 
     @property

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -37,14 +36,6 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…]) (?=[A-Z“])")
 _WITHOUT_SPACES = ("zh", "ja")
 """Languages that put no space between sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A known sentence with placeholders for names and numbers."""
-
-    text: str
-    expression: re.Pattern[str]
 
 
 def known_sentences() -> list[str]:
@@ -80,9 +71,9 @@ def _known(language: str, text: str) -> str | None:
     fixed, patterns = _table()
     if text in fixed:
         return gettext(text)
-    for pattern in patterns:
-        if match := pattern.expression.fullmatch(text):
-            return _fill(language, gettext(pattern.text), match.groupdict())
+    for sentence, expression in patterns.items():
+        if match := expression.fullmatch(text):
+            return _fill(language, gettext(sentence), match.groupdict())
     return None
 
 
@@ -103,13 +94,15 @@ def _fill(language: str, text: str, values: Mapping[str, str]) -> str:
 
 
 @cache
-def _table() -> tuple[frozenset[str], tuple[Pattern, ...]]:
-    """Return all lines of the table, and a pattern for each line with placeholders, the most specific ones first."""
+def _table() -> tuple[frozenset[str], Mapping[str, re.Pattern[str]]]:
+    """Return all lines of the table, and an expression for each with placeholders, in order of their fixed characters:
+    the line with most of them comes first.
+    """
     lines = known_sentences()
     with_placeholders = sorted(
         (line for line in lines if _PLACEHOLDER.search(line)), key=lambda line: -len(_PLACEHOLDER.sub("", line))
     )
-    return frozenset(lines), tuple(Pattern(line, _expression(line)) for line in with_placeholders)
+    return frozenset(lines), {line: _expression(line) for line in with_placeholders}
 
 
 def _expression(line: str) -> re.Pattern[str]:

@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from attachments import uploads, worker
 from attachments.models import Attachment
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from attachments.worker import AttachmentsWorker
 from chat.models import User
 from tests.attachments.fault_proxy import FaultProxy
@@ -36,7 +36,7 @@ def png(number: int = 0, *, size: tuple[int, int] = (8, 6)) -> bytes:
 
 def create_graph(owner: User, number: int = 0, data: bytes | None = None) -> Attachment:
     """Create a graph in the way that a turn does."""
-    return create_attachment(
+    new = NewAttachment(
         owner_id=owner.pk,
         data=png(number) if data is None else data,
         name=f"graph-{number}.png",
@@ -45,6 +45,7 @@ def create_graph(owner: User, number: int = 0, data: bytes | None = None) -> Att
         height=6,
         is_graph=True,
     )
+    return create_attachments([new])[0]
 
 
 @pytest.fixture

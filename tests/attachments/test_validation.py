@@ -153,6 +153,7 @@ def test_broken_image_raises_no_other_error_than_unreadable_image(random_bytes: 
         ("a.feather", b"ARROW1\0\0\xff", "application/vnd.apache.arrow.file"),
         ("a.parquet", b"PAR1\0\x15\x04PAR1", PARQUET),
         ("text.xlsx", b"hello", "text/plain"),
+        ("no-name.zip", zip_file({"~": b"a,b"}).replace(b"~", b"\0"), "text/plain"),
     ],
 )
 def test_mime_type_of_an_upload_is_determined_by_its_content(name: str, data: bytes, mime_type: str) -> None:
@@ -208,6 +209,7 @@ def test_refusal_of_a_csv_file_with_binary_data_gives_the_position_of_the_first_
         ("a.zip", zip_file({"a.xlsx": b"1"}), "it is an archive with “a.xlsx”. Unpack it, and attach that file."),
         ("a.zip", zip_file({}), "it is an empty archive."),
         ("a.csv.gz", pack(b"a,b\n1,2\n")[:-9], "it is packed with gzip, and its end is missing."),
+        ("a", b"\x1f\x8b\x08", "it is packed with gzip, and its end is missing."),
         ("a.csv.gz", pack(b"a,b\n1\1\1\1,2\n"), "byte 1 at 5: this is not text."),
         ("a.csv.gz", pack(bytes(2**24)), "it unpacks to more than 15 MB."),
         ("a.zip", zip_file({"a.csv": bytes(2**24)}), "it unpacks to more than 15 MB."),

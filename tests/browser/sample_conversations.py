@@ -10,7 +10,7 @@ from django.utils import timezone
 from PIL import Image
 
 from attachments.models import Attachment
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from chat.messages.changes import ApprovalRequested, Change, PartStarted
 from chat.messages.log import to_row
 from chat.models import (
@@ -119,7 +119,7 @@ def _image(owner: User, name: str, *, is_graph: bool) -> Attachment:
     file = io.BytesIO()
     Image.new("RGB", GRAPH_SIZE, "teal").save(file, "PNG")
     width, height = GRAPH_SIZE
-    return create_attachment(
+    new = NewAttachment(
         owner_id=owner.pk,
         data=file.getvalue(),
         name=name,
@@ -128,6 +128,7 @@ def _image(owner: User, name: str, *, is_graph: bool) -> Attachment:
         height=height,
         is_graph=is_graph,
     )
+    return create_attachments([new])[0]
 
 
 def _add_answer_of_all_kinds(conversation: Conversation) -> None:

@@ -26,7 +26,7 @@ SCREENSHOTS = os.environ.get("PLOTLINE_TEST_SCREENSHOTS", "")
 CREATE_QUEUE = """
 from django.contrib.auth.models import Group
 from chat.models import User
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from chat.models import Review, ReviewDecision
 from chat.vocabulary.parts import (PartKind)
 from tests.factories import attach, make_conversation, make_model_message, make_user
@@ -46,8 +46,9 @@ for number, title in enumerate(["Primes below fifty", hostile, "Rainfall of the 
         (PartKind.CODE_EXECUTION_RESULT, "2 3 5 7 11\\n"),
         (PartKind.TEXT, hostile),
     ])
-    graph = create_attachment(owner_id=asker.pk, data=png(size=(320, 200)), name="primes.png", mime_type="image/png",
-                        width=320, height=200, is_graph=True)
+    graph = NewAttachment(owner_id=asker.pk, data=png(size=(320, 200)), name="primes.png", mime_type="image/png",
+                          width=320, height=200, is_graph=True)
+    [graph] = create_attachments([graph])
     attach(message, graph, part_index=3)
     make_model_message(conversation, status="failed", error_code="overloaded", error_detail="503 " + hostile)
 labels = ["maths", hostile[:40]]

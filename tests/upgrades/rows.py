@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from attachments.uploads import attempt_upload
 from chat.models import Conversation, User
 from chat.vocabulary.parts import PartKind
@@ -32,7 +32,7 @@ def make() -> None:
     make_user_message(conversation, QUESTION)
     parts = [(PartKind.EXECUTABLE_CODE, CODE), (PartKind.CODE_EXECUTION_RESULT, "0.84\n"), (PartKind.TEXT, ANSWER)]
     answer = make_model_message(conversation, parts=parts)
-    graph = create_attachment(
+    new = NewAttachment(
         owner_id=owner.pk,
         data=_picture(),
         name="sine.png",
@@ -41,6 +41,7 @@ def make() -> None:
         height=48,
         is_graph=True,
     )
+    [graph] = create_attachments([new])
     attach(answer, graph, part_index=1)
     assert attempt_upload(graph.pk) == "stored"
 

@@ -1,4 +1,4 @@
-"""`manage.py attachments_worker`: the background process that uploads attachments and deletes unused objects."""
+"""`manage.py attachments_worker`: the background process for uploads, deletions of objects, and imports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attachments.worker import AttachmentsWorker
 
 
 class Command(BaseCommand):
-    """Runs tasks, due uploads and due deletions until SIGINT or SIGTERM.
+    """Runs tasks, due uploads, due deletions and imports until SIGINT or SIGTERM.
 
     A second signal ends the process immediately. That loses no file, because the pending rows remain.
     """
@@ -28,7 +28,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add `--threads`, the number of concurrent uploads, and `--heartbeat`."""
+        """Add `--threads`, the number of concurrent tasks, and `--heartbeat`."""
         parser.add_argument("--heartbeat", type=Path, metavar="FILE", help="touched every second, for health checks")
         parser.add_argument("--threads", type=int, default=4, choices=range(1, 33), metavar="1..32")
 

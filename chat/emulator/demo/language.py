@@ -29,9 +29,8 @@ _BOUND = r"((?:- ?)?(?<![\w.])(?:\d{1,15}(?:[.,]\d{1,15})?(?!\d)(?: ?\*? ?(?:pi|
 _PLACES = {"{n}": r"(\d{1,7})", "{d}": r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", "{b}": _BOUND}
 """Placeholders in `words.toml` for a whole number, for any number, and for the bound of an interval."""
 _CHINESE = "[\u4e00-\u9fff]"
-_SYMBOLS = str.maketrans(
-    {"²": "^2", "³": "^3", "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "’": "'", "√": "sqrt "}
-)
+_SYMBOLS = str.maketrans("×·÷−–—’⟦⟧⟪⟫", "**/---'    ") | str.maketrans({"²": "^2", "³": "^3", "√": "sqrt "})
+"""Replacements of signs in a prompt. Only `tables` writes brackets like `⟦`, as marks of names."""
 
 
 @lru_cache(1_000)

@@ -179,7 +179,7 @@ def _inline(element: Element, depth: int) -> str:
     if not core:
         return " " if text else ""
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    if tag == "a" and (address := address_of(element, "href")):
+    if tag == "a" and (address := address_of(element)):
         return f"{before}[{core}](<{address}>){after}"
     if tag in _MARKS and "\n" not in core:
         return f"{before}{_MARKS[tag]}{core}{_MARKS[tag]}{after}"

@@ -1,6 +1,7 @@
-"""Runs all code of pinned conversations again at night, one conversation after the other, each in a new kernel.
+"""Runs all code of the pinned conversations that were chosen for this again at night, each in a new kernel.
 
-`manage.py run_pinned_again` calls this. Each block gets a verdict, as if its owner had run everything again.
+The conversations run one after the other. `manage.py run_pinned_again` calls this. Each block gets a verdict, as if its
+owner had run everything again.
 """
 
 from __future__ import annotations

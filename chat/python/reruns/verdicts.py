@@ -1,9 +1,9 @@
 """Compares the results of two runs of the same code.
 
-Text must be equal, except addresses of objects. Whole numbers in it must be equal. Other numbers may differ by
-`TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: rounding may give -1e-17 instead of 0.0. Images must
-look alike: two images are compared by a difference hash, which does not depend on their size. The images come from
-untrusted code: one may be broken, or so large that decoding it would fill the memory.
+Text must be equal, except addresses of objects and white space at the ends of lines. Whole numbers in it must be equal.
+Other numbers may differ by `TOLERANCE` of the larger one, or by `ABSOLUTE_TOLERANCE`: rounding may give -1e-17 instead
+of 0.0. Images must look alike: two images are compared by a difference hash, which does not depend on their size. The
+images come from untrusted code: one may be broken, or so large that decoding it would fill the memory.
 
 Pure: no clock, no kernel, no database.
 """

@@ -91,7 +91,7 @@ def session_files(conversation_id: uuid.UUID, *, in_project: bool = True) -> lis
     """Return the files that the session gets, each once: of shown questions, of the project, then kept ones.
 
     Kept files come last, so that keeping one does not change the name of another file. `in_project`: False if the
-    conversation is known to be in no project, which saves one of three queries.
+    conversation is known to be in no project, which saves a query.
     """
     links = select_rows(
         MessageAttachment,

@@ -12,15 +12,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from attachments.models import Attachment
-from attachments.store import create_file_of_code
-from attachments.validation import RefusedUpload, UploadTooLarge, build_too_large_message
+from attachments.store import create_within_quota
+from attachments.validation import RefusedUpload, UploadTooLarge, build_too_large_message, inspect_file_of_code
 from chat.answering.turns.finish import increment_revision
 from chat.messages.records import records_by_id
 from chat.messages.written_files import attachment_names, written_files
 from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement
-from chat.people.quotas.resources import QuotaExceeded
 from chat.python.sessions.downloads import open_file
 from chat.vocabulary.parts import Role
 
@@ -119,20 +118,20 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
 
     Raises NotWritten if the conversation was deleted, KeepRefused if the file is refused, and QuotaExceeded.
     """
+    try:
+        # Before the transaction, because a large file takes a second, and SQLite has one writer.
+        info = inspect_file_of_code(found.attachment_name, data)
+    except UploadTooLarge as error:
+        raise FileTooLarge(str(error)) from error
+    except RefusedUpload as error:
+        raise KeepRefused(str(error)) from error
     with transaction.atomic():
         # Lock the conversation, as its deletion does, so that it cannot be deleted meanwhile.
         if not Conversation.objects.select_for_update().filter(pk=message.conversation_id).exists():
             raise NotWritten
         if kept := _find_kept(message.pk, found.attachment_name):
             return kept
-        try:
-            attachment = create_file_of_code(owner_id=found.owner_id, name=found.attachment_name, data=data)
-        except QuotaExceeded:
-            raise
-        except UploadTooLarge as error:
-            raise FileTooLarge(str(error)) from error
-        except RefusedUpload as error:
-            raise KeepRefused(str(error)) from error
+        attachment = create_within_quota(found.owner_id, info, data)
         shown = MessageAttachment.objects.filter(message=message, index__lt=CLEARED_INDEX)
         last = shown.aggregate(last=Max("index"))["last"]
         index = 0 if last is None else last + 1

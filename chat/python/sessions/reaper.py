@@ -198,7 +198,7 @@ async def _free(
 
 
 async def _interrupt(client: JupyterClient, session: PythonSession) -> str:
-    """Interrupt the cell of a kernel; return why the kernel had to be ended, or an empty text."""
+    """Interrupt the cell of a kernel; return why the kernel has ended, or an empty text if it lives."""
     try:
         # Connecting interrupts a cell without a client, and ends the kernel if the cell does not stop.
         await (await client.connect(session.kernel_id)).close()

@@ -112,23 +112,22 @@ def note_lost(session_id: int, generation: int, sentence: str, *, only_idle: boo
     return rows.change_state(State.STOPPED, **{**GONE, "note": sentence})
 
 
-def begin_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
-    """Claim a session in order to end its kernel. `only_idle`: change nothing if a process runs a cell there."""
-    rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
-    if only_idle:
-        rows = rows.filter(IDLE)
-    return rows.change_state(State.STOPPING, note=sentence, busy_until=seconds_from_now(STOP_LEASE_S))
+def begin_stop(
+    session_id: int, generation: int, sentence: str, *, only_idle: bool = False, lease_s: float = STOP_LEASE_S
+) -> bool:
+    """Claim a session in order to end its kernel. `sentence`: why its variables are lost.
 
-
-def request_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
-    """Let the reaper end a kernel, within a few seconds. `sentence`: why its variables are lost.
-
-    `only_idle`: change nothing if a process runs a cell there.
+    `only_idle`: change nothing if a process runs a cell there. `lease_s`: the reaper ends the kernel after this time.
     """
     rows = PythonSession.objects.filter(pk=session_id, generation=generation, state=State.RUNNING)
     if only_idle:
         rows = rows.filter(IDLE)
-    return rows.change_state(State.STOPPING, note=sentence, busy_until=Now())
+    return rows.change_state(State.STOPPING, note=sentence, busy_until=seconds_from_now(lease_s))
+
+
+def request_stop(session_id: int, generation: int, sentence: str, *, only_idle: bool = False) -> bool:
+    """Let the reaper end a kernel, within a few seconds. The arguments are those of `begin_stop`."""
+    return begin_stop(session_id, generation, sentence, only_idle=only_idle, lease_s=0.0)
 
 
 def take_over_stop(session_id: int, generation: int, sentence: str) -> bool:

@@ -32,10 +32,10 @@ def read_run_arguments(arguments: Mapping[str, JSON], longest_s: float) -> RunAr
         raise ToolFailed(f"The code has more than {CODE_LIMIT_CHARS:,} characters. Nothing was run.")
     if limit_s is None:
         return RunArguments(code, min(DEFAULT_LIMIT_S, longest_s))
-    if isinstance(limit_s, bool) or not isinstance(limit_s, int | float) or not math.isfinite(limit_s):
+    if isinstance(limit_s, bool) or not isinstance(limit_s, int | float) or not -math.inf < limit_s < math.inf:
         raise ToolFailed("The argument timeout_s must be a number of seconds. Nothing was run.")
     # A time outside the range is changed, not refused: the model would only call again.
-    return RunArguments(code, min(max(float(limit_s), 1.0), longest_s))
+    return RunArguments(code, float(min(max(limit_s, 1.0), longest_s)))
 
 
 def read_variable_name(arguments: Mapping[str, JSON]) -> str:

@@ -10,7 +10,7 @@ from chat.python.sessions.run import CellResult
 from chat.vocabulary import code_outcomes
 from chat.vocabulary.bounded_output import OUTPUT_LIMIT_CHARS, shortened
 from chat.vocabulary.data_uris import without_data_uris
-from chat.vocabulary.parts import JSON, JSONObject, WrittenFile
+from chat.vocabulary.parts import JSON, JSONObject
 
 FILES_LIMIT = 50
 
@@ -25,8 +25,10 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
         notes.append(f"The output has {len(text):,} characters; its middle is left out here.")
     if execution.is_truncated:
         notes.append("The code wrote more than is kept; see the notices in the output.")
-    files, left_out = listed(result.written_files, FILES_LIMIT)
-    if left_out:
+    files: list[JSON] = [
+        {"name": file.name, "size_bytes": file.size_bytes} for file in result.written_files[:FILES_LIMIT]
+    ]
+    if (left_out := len(result.written_files) - FILES_LIMIT) > 0:
         notes.append(f"{left_out} more files were written; list_files lists them.")
     response: JSONObject = {
         "outcome": code_outcomes.OUTCOMES[OUTCOMES[execution.status]].word,
@@ -41,19 +43,13 @@ def cell_response(result: CellResult, graph_count: int) -> JSONObject:
     return response
 
 
-def listed(files: Sequence[WrittenFile], limit: int) -> tuple[list[JSON], int]:
-    """Return names and sizes of the first files, and the number of files that are left out."""
-    some: list[JSON] = [{"name": file.name, "size_bytes": file.size_bytes} for file in files[:limit]]
-    return some, max(0, len(files) - limit)
-
-
-def fitting_items(items: Sequence[JSONObject], limit_chars: int = OUTPUT_LIMIT_CHARS) -> tuple[list[JSON], int]:
-    """Return the first items that fit into a number of characters of JSON, and the number that is left out."""
+def fitting_items(items: Sequence[JSONObject]) -> tuple[list[JSON], int]:
+    """Return the first items that fit into `OUTPUT_LIMIT_CHARS` of JSON, and the number of those that are left out."""
     fitting: list[JSON] = []
     size_chars = 0
     for item in items:
         size_chars += len(json.dumps(item, ensure_ascii=False)) + 2
-        if size_chars > limit_chars:
+        if size_chars > OUTPUT_LIMIT_CHARS:
             break
         fitting.append(item)
     return fitting, len(items) - len(fitting)

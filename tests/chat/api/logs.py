@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from chat.answering.turns.finish import Ending, end_turn
 from chat.messages.assembler import Assembler
 from chat.messages.changes import AttachmentAdded, Change
@@ -72,7 +72,7 @@ class LiveTurn:
     def _store(self, change: AttachmentAdded) -> None:
         added = change.attachment
         assert added.data is not None
-        create_attachment(
+        new = NewAttachment(
             attachment_id=uuid.UUID(added.attachment_id),
             owner_id=self.turn.conversation.owner_id,
             data=added.data,
@@ -82,3 +82,4 @@ class LiveTurn:
             height=added.height,
             is_graph=added.is_graph,
         )
+        create_attachments([new])

@@ -40,8 +40,9 @@ def test_shipped_emulator_lists_only_the_demo_model(emulator: EmulatorProcess) -
     assert [model["name"] for model in models] == ["models/plotline-demo"]
 
 
-def test_demo_emulator_serves_neither_scenarios_nor_the_journal(emulator: EmulatorProcess) -> None:
+def test_demo_emulator_serves_neither_other_models_nor_the_journal(emulator: EmulatorProcess) -> None:
     assert "demo model" in _ask(emulator.url, "plotline-demo", "between you and me")
+    assert not _ask(emulator.url, "gemini-flash-latest", "between you and me")
     with pytest.raises(urllib.error.HTTPError) as refused:
         _get(f"{emulator.url}/v1beta/models/scenario-unavailable")
     with refused.value:
@@ -50,11 +51,6 @@ def test_demo_emulator_serves_neither_scenarios_nor_the_journal(emulator: Emulat
         _get(f"{emulator.url}/emulator/calls")
     with caught.value:
         assert caught.value.code == 404
-
-
-@pytest.mark.parametrize("model", ["scenario-unavailable", "gemini-flash-latest"])
-def test_demo_model_does_not_answer_under_another_name(emulator: EmulatorProcess, model: str) -> None:
-    assert not _ask(emulator.url, model, "between you and me")
 
 
 def test_invalid_arguments_are_reported() -> None:

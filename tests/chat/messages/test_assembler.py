@@ -12,7 +12,7 @@ from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
 from chat.messages.changes import Change, PartReplaced, PartStarted, TextAppended
 from chat.messages.log import coalesce_changes, fold, to_row
-from chat.vocabulary.data_uris import ExtractedImage, restore_images
+from chat.vocabulary.data_uris import ExtractedImage
 from chat.vocabulary.parts import (
     OUTCOME_OK,
     CodeExecutionResult,
@@ -35,6 +35,7 @@ from chat.vocabulary.stream_events import (
     UsageReported,
 )
 from tests.attachments.conftest import png
+from tests.printed_images import restore_images
 
 SIGNED = {"thought_signature": "c2lnbmVk"}
 CODE = ExecutableCode("plot()", language="PYTHON")

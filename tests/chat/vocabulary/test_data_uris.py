@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,9 +11,9 @@ from chat.vocabulary.data_uris import (
     SHORT_URI_CHARS,
     Extraction,
     extract_images,
-    restore_images,
     without_data_uris,
 )
+from tests.printed_images import as_base64, restore_images
 
 SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -26,15 +24,8 @@ SIGNATURES = {
 PNG = SIGNATURES["image/png"] + bytes(range(200))
 
 
-def payload(data: bytes, line_chars: int = 0) -> str:
-    text = base64.b64encode(data).decode()
-    return (
-        "\n".join(text[start : start + line_chars] for start in range(0, len(text), line_chars)) if line_chars else text
-    )
-
-
 def uri(data: bytes = PNG, mime_type: str = "image/png", line_chars: int = 0) -> str:
-    return f"data:{mime_type};base64,{payload(data, line_chars)}"
+    return f"data:{mime_type};base64,{as_base64(data, line_chars)}"
 
 
 images = st.builds(
@@ -93,7 +84,7 @@ def test_image_in_line_wrapped_base64_is_extracted(line_chars: int, after: str) 
         uri(PNG)[:-1],
         uri(PNG + b"x").removesuffix("="),
         "data:image/png;base64,iVBORw0KGgp=",
-        f"data:image/png,{payload(PNG)}",
+        f"data:image/png,{as_base64(PNG)}",
         "data:image/png;base64,",
     ],
 )
@@ -130,12 +121,12 @@ def test_hostile_output_is_equal_after_images_are_extracted_and_restored(output:
     [
         ("", ""),
         ("a;base64,b", "a;base64,b"),
-        (f"a {uri()} b", f"a [image/png, {len(payload(PNG))} characters of base64] b"),
-        (f"({uri(PNG, 'application/pdf')})", f"([application/pdf, {len(payload(PNG))} characters of base64])"),
+        (f"a {uri()} b", f"a [image/png, {len(as_base64(PNG))} characters of base64] b"),
+        (f"({uri(PNG, 'application/pdf')})", f"([application/pdf, {len(as_base64(PNG))} characters of base64])"),
         (uri(PNG[:60]), uri(PNG[:60])),
         (
             f"{uri(PNG, 'image/svg+xml;charset=utf-8')}\nend",
-            f"[image/svg+xml, {len(payload(PNG))} characters of base64]\nend",
+            f"[image/svg+xml, {len(as_base64(PNG))} characters of base64]\nend",
         ),
         (f"data:;base64,{'A' * SHORT_URI_CHARS}", f"[data, {SHORT_URI_CHARS} characters of base64]"),
     ],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from chat.answering.prompt.answers import (
     ReplayedImages,
     answer_contents,
@@ -68,7 +68,7 @@ SIGNED = {"thought_signature": "cw=="}
 async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
     conversation = await new_conversation(model="scenario-text")
     before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    file = await sync_to_async(create_attachment)(
+    photo = NewAttachment(
         owner_id=conversation.owner_id,
         data=png(3),
         name="photo.png",
@@ -77,6 +77,7 @@ async def test_files_of_a_question_are_sent_with_it(emulated: Settings) -> None:
         height=6,
         is_graph=False,
     )
+    [file] = await sync_to_async(create_attachments)([photo])
     first = await start_turn(make_question(conversation, "what is this?", attachment_ids=(file.pk,)))
     await Runner.current().drain()
     turn = await Turn.objects.aget(conversation=conversation)
@@ -255,7 +256,7 @@ def test_images_made_by_a_function_are_sent_with_its_response_if_the_model_reads
 @pytest.mark.parametrize(("refusal", "is_sent"), [(None, True), (Refusal.WITHHELD, False)])
 def test_images_of_a_result_that_was_not_released_are_not_sent(*, refusal: Refusal | None, is_sent: bool) -> None:
     message = make_model_message(make_conversation(), parts=())
-    graph = create_attachment(
+    new = NewAttachment(
         attachment_id=uuid.uuid4(),
         owner_id=message.conversation.owner_id,
         data=png(),
@@ -265,6 +266,7 @@ def test_images_of_a_result_that_was_not_released_are_not_sent(*, refusal: Refus
         height=1,
         is_graph=True,
     )
+    [graph] = create_attachments([new])
     parts: list[Part] = [CALL, InlineData("image/png", made_by="1"), replace(RESPONSE, made_by="1", refusal=refusal)]
     record = MessageRecord(message, message.turn, parts, {1: 0}, [PlacedAttachment(graph, 0, 1)])
     capabilities = replace(BARE, reads_tool_images=True)

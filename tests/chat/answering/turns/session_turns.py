@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attachments.models import Attachment
-from attachments.store import create_attachment
+from attachments.store import NewAttachment, create_attachments
 from chat.answering.prompt.history import STATE
 from chat.answering.turns.runner import start_turn
 from chat.models import Conversation, Turn
@@ -32,7 +32,7 @@ async def outputs_of(turn: Turn) -> list[Any]:
 
 def make_file(conversation: Conversation, name: str, data: bytes, mime_type: str = "text/csv") -> Attachment:
     """Store a file of the conversation's owner."""
-    return create_attachment(
+    new = NewAttachment(
         owner_id=conversation.owner_id,
         data=data,
         name=name,
@@ -41,6 +41,7 @@ def make_file(conversation: Conversation, name: str, data: bytes, mime_type: str
         height=None,
         is_graph=False,
     )
+    return create_attachments([new])[0]
 
 
 async def ask_with_files(conversation: Conversation, text: str, *files: Attachment) -> Turn:

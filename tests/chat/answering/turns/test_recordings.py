@@ -15,12 +15,13 @@ from chat.answering.turns.retry import RETRIED_FINISHES
 from chat.messages.records import MessageRecord, path_records
 from chat.models import Conversation, Turn
 from chat.providers.google.wire_parts import FOREIGN_CALL_SIGNATURE
-from chat.vocabulary.data_uris import ExtractedImage, restore_images
+from chat.vocabulary.data_uris import ExtractedImage
 from chat.vocabulary.parts import CodeExecutionResult, FunctionCall, FunctionResponse, InlineData, Part, Thought
 from chat.vocabulary.sanitize import sanitize_event
 from chat.vocabulary.stream_events import PartReceived, Usage
 from tests.chat.providers.normal_form import part_as_sent_back, wire_in_normal_form
 from tests.chat.turn_driver import Tab, ask_and_wait, calls_since, count_calls, fresh_page, new_conversation
+from tests.printed_images import restore_images
 from tests.recordings import Recording, raw_parts, recordings
 from tests.sampling import sampled
 

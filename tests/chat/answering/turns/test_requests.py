@@ -21,11 +21,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from attachments.models import Attachment
-from attachments.store import BytesUnavailable, create_attachment
+from attachments.store import BytesUnavailable
 from chat.answering.prompt import provider_files
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.models import Conversation, Instruction, LanguageModel, ProviderFile, RefusedFile, Turn
 from tests.attachments.conftest import png
+from tests.chat.answering.turns.session_turns import make_file
 from tests.chat.turn_driver import (
     Tab,
     ask_and_wait,
@@ -168,13 +169,7 @@ async def function_calls_that_never_began_have_responses(settings: Settings) -> 
 
 async def ask_with_files(conversation: Conversation, text: str, *files: tuple[str, str, bytes]) -> None:
     """Ask with files, as (name, MIME type, bytes)."""
-    owner = conversation.owner_id
-    stored = [
-        await sync_to_async(create_attachment)(
-            owner_id=owner, data=data, name=name, mime_type=kind, width=None, height=None, is_graph=False
-        )
-        for name, kind, data in files
-    ]
+    stored = [await sync_to_async(make_file)(conversation, name, data, kind) for name, kind, data in files]
     turn = await start_and_wait(
         start_turn(make_question(conversation, text, attachment_ids=[file.pk for file in stored]))
     )

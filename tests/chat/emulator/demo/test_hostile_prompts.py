@@ -30,6 +30,11 @@ def test_oversized_prompt_or_table_in_a_prompt_is_refused(prompt: str) -> None:
     assert isinstance(plan(prompt), str)
 
 
+@pytest.mark.parametrize("prompt", ["sum of ⟪2⟫", "mean of ⟦9⟧", "sum of 3, 4 by ⟦9⟧"])
+def test_marks_of_the_parser_in_a_prompt_have_no_meaning(prompt: str) -> None:
+    assert isinstance(plan(prompt, files={"a.csv": b"x,y\n1,2\n"}), str)
+
+
 @pytest.mark.parametrize(
     "text",
     [

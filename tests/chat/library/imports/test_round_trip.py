@@ -11,7 +11,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from attachments.store import create_file_of_code
+from attachments.store import create_within_quota
+from attachments.validation import inspect_file_of_code
 from chat.library.imports.importer import import_file
 from chat.models import Conversation, ImportedConversation, MessageAttachment, Project, Turn
 from chat.models.deletion import delete_conversation
@@ -144,7 +145,8 @@ def test_attachments_named_like_exported_documents_are_not_imported_as_conversat
 
 def test_binary_file_that_code_wrote_and_that_is_attached_to_a_question_is_imported() -> None:
     conversation = make_conversation()
-    file = create_file_of_code(owner_id=conversation.owner_id, name="model.bin", data=b"MZ\x90\x00\x03\x00")
+    data = b"MZ\x90\x00\x03\x00"
+    file = create_within_quota(conversation.owner_id, inspect_file_of_code("model.bin", data), data)
     attach(make_user_message(conversation), file)
     result = import_file(exported_bytes(conversation, "json"), owner_id=make_user().pk)
     copy = MessageAttachment.objects.get(message__conversation__in=result.created).attachment

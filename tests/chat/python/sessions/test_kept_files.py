@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import connection
 from pytest_django import Settings
 
 from attachments.models import Attachment, PendingUpload
 from attachments.store import read_bytes
+from attachments.validation import UploadInfo, inspect_file_of_code
 from chat.answering.turns.runner import start_turn
 from chat.answering.turns.start import RunCode
 from chat.models import Conversation, Message, PythonSession, Turn
 from chat.models import Part as PartRow
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
-from chat.python.sessions import control
+from chat.python.sessions import control, kept_files
 from chat.python.sessions.kept_files import IS_LIVE, FileTooLarge, KeepRefused, KeptFile, NotWritten, keep_file
 from chat.python.sessions.session_kernel import NotRunning
 from chat.vocabulary.parts import CodeExecutionResult, WrittenFile
@@ -107,6 +109,20 @@ async def test_kept_file_is_an_attachment_of_the_answer_that_outlives_the_sessio
     turn = await run(conversation, "print(open('out.csv').read())")
     assert "a,b" in await fresh_page(conversation)
     assert await files_of(turn) == []
+
+
+async def test_type_of_a_kept_file_is_determined_before_the_database_is_locked(
+    sessions: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks: list[bool] = []
+
+    def inspect(name: str, data: bytes) -> UploadInfo:
+        locks.append(connection.in_atomic_block)
+        return inspect_file_of_code(name, data)
+
+    monkeypatch.setattr(kept_files, "inspect_file_of_code", inspect)
+    await keep(await run(await new_conversation(), WRITE))
+    assert locks == [False]
 
 
 async def test_attachment_of_a_kept_file_has_the_file_name_without_its_folder(sessions: Settings) -> None:

@@ -201,14 +201,6 @@ async def test_cancelled_run_is_removed_from_the_queue(sessions: Settings) -> No
     assert not await is_queued()
 
 
-async def test_hold_without_permission_to_start_raises_not_running(sessions: Settings) -> None:
-    conversation = await new_conversation()
-    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
-    with pytest.raises(NotRunning):
-        async with session_kernel.hold(starts=False):
-            pass
-
-
 @pytest.mark.parametrize("state", [State.STARTING, State.STOPPING])
 async def test_kernel_of_a_dead_process_is_ended_before_a_new_one_starts(sessions: Settings, state: State) -> None:
     conversation = await new_conversation()

@@ -21,6 +21,7 @@ LIMIT_S = 120.0
         ({"code": "1", "timeout_s": 0}, 1.0),
         ({"code": "1", "timeout_s": -3.5}, 1.0),
         ({"code": "1", "timeout_s": 10**9}, LIMIT_S),
+        ({"code": "1", "timeout_s": 10**400}, LIMIT_S),
     ],
 )
 def test_requested_time_limit_is_reduced_to_that_of_the_server(arguments: dict[str, JSON], limit_s: float) -> None:

@@ -67,6 +67,6 @@ def test_response_lists_at_most_50_files_and_says_how_many_were_left_out() -> No
 
 
 def test_list_is_cut_to_a_maximum_number_of_characters() -> None:
-    items: list[JSONObject] = [{"name": "x" * 96} for _ in range(10)]
-    fitting, left_out = fitting_items(items, limit_chars=550)
+    items: list[JSONObject] = [{"name": "x" * (OUTPUT_LIMIT_CHARS // 5 - 14)} for _ in range(10)]
+    fitting, left_out = fitting_items(items)
     assert (len(fitting), left_out) == (5, 5)
