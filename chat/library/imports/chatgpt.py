@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chat.library.imports.chatgpt_canvas import read_call
-from chat.library.imports.chatgpt_citations import clean_title
+from chat.library.imports.chatgpt_citations import SOURCES_LIMIT, clean_title
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
 from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, Node, read_node
-from chat.library.imports.chatgpt_paths import NodeChain, Path, unique_sources
+from chat.library.imports.chatgpt_paths import NodeChain, Path
 from chat.library.imports.chatgpt_values import PARTS_LIMIT
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.foreign_tree import BEGINS_WITH_ANSWER, show_path
@@ -37,7 +37,6 @@ from chat.vocabulary.parts import Part, Role, Text, Thought
 
 HEAD = 100
 """Number of values at the start of a list that are checked to recognize it, because a conversation may be empty."""
-TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
 """Maximum number of characters of all answers of a conversation. Text that versions share counts for each of them."""
 TOO_MANY_VERSIONS = "this conversation has too many versions."
@@ -105,7 +104,7 @@ class _TreeParser:
         with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
         messages = tuple(show_path(self.messages, self.message_keys.get(self._current_node(), "")))
         return ParsedConversation(
-            title=clean_title(self.value.text_at("title"))[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
+            title=clean_title(self.value.text_at("title")) or "Imported from ChatGPT",
             created_at=created_at,
             updated_at=self.value.get("update_time").as_unix_time_or(created_at),
             messages=messages,
@@ -225,7 +224,7 @@ class _TreeParser:
             question = self._add_message(new_question, node_id)
         created_at = path.answer_started_at if path.nodes else question.created_at
         nodes = path.nodes.in_order() if path.nodes else []
-        sources = unique_sources(nodes)
+        sources = list(dict.fromkeys(source for node in nodes for source in node.sources))[:SOURCES_LIMIT]
         self.answer_chars += path.nodes.chars if path.nodes else 0
         self.answer_chars += sum(len(source.url) + len(source.title) for source in sources)
         if self.answer_chars > ANSWERS_LIMIT_CHARS:

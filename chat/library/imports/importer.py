@@ -53,26 +53,21 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
-    with _one_import_per_user(owner_id):
-        return _import(data, owner_id, name, has_quota=has_quota)
+    return import_document(lambda: data, owner_id=owner_id, name=name, has_quota=has_quota)
 
 
-def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> ImportResult:
+def import_document(build: Callable[[], bytes], *, owner_id: int, name: str, has_quota: bool = True) -> ImportResult:
     """Store the conversations of a document that is built here, as `import_file` does with a file.
 
     `build`: returns the document, of at most IMPORT_LIMIT_BYTES. A user has only one such document in memory at a time.
     """
     with _one_import_per_user(owner_id):
-        return _import(build(), owner_id, name)
-
-
-def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = without_doubles(_within_limit(parse_file(data, name)))
-    if not conversations:
-        raise RefusedImport(EMPTY)
-    if not has_quota:
-        return store_conversations(conversations, owner_id=owner_id)
-    return store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
+        conversations = without_doubles(_within_limit(parse_file(build(), name)))
+        if not conversations:
+            raise RefusedImport(EMPTY)
+        if not has_quota:
+            return store_conversations(conversations, owner_id=owner_id)
+        return store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
 
 
 def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversation]:
