@@ -83,7 +83,7 @@ class _TreeParser:
     canvas_chars: int = 0
     """Characters of all versions of documents, and of the documents in which the target of a change was searched."""
     message_keys: dict[str, str] = field(default_factory=dict)
-    """Id of a node -> key of the message that the node is part of."""
+    """Id of the last node of a message -> key of the message."""
     empty_answers: dict[str, ParsedMessage] = field(default_factory=dict)
     """Key of a question without an answer -> the empty answer that was added for it."""
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -251,7 +251,7 @@ class _TreeParser:
         return message
 
     def _current_node(self) -> str:
-        """Return the id of the current node, or of the nearest node below it that became a message."""
+        """Return the id of the current node. If no message ends there, follow the last children to one that does."""
         node_id = str(self.value.get("current_node").value or "")
         passed: set[str] = set()
         # Nodes that are below no root may form a cycle.

@@ -50,7 +50,7 @@ class MessageReader:
     """Address of a page that a search has found -> its title."""
     link_chars: int = 0
     version_chars: int = 0
-    """Characters of all versions of artifacts so far in the conversation."""
+    """Characters of all versions of artifacts that calls have written so far in the conversation."""
     code_calls: set[str] = field(default_factory=set)
     """Ids of calls whose code is shown, so that their results are shown, too."""
 

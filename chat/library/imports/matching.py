@@ -23,7 +23,7 @@ class Match:
 
     row: Message
     is_sure: bool
-    """True if no other stored message could match."""
+    """True if the text matches, if the row is an empty answer, or if no other message could match."""
     has_grown: bool = False
     """True if the file has the same text with an addition at its end."""
 

@@ -26,7 +26,7 @@ from chat.models.deletion import claim_deletion, delete_conversation
 from chat.models.write_pauses import WritePauses
 
 TRANSACTION_ROWS = 1_000
-"""Maximum number of messages and attachments in one transaction, which takes about half a second."""
+"""Maximum sum of the `_row_count` of conversations in one transaction, which takes about half a second."""
 SLICE_MESSAGES = 300
 """Maximum number of messages in one transaction of a long conversation; fewer if they have large files."""
 UNFINISHED_LIMIT = timedelta(minutes=1)

@@ -2,10 +2,10 @@
 
 Google does not document either format. The forms are taken from public programs, which were written for exports in
 several languages: 420AI's and llm-logparser's readers of JSON, a converter of a Slovene export in HTML, and scripts for
-Japanese, German and Chinese ones. An entry is one question with its answer: in JSON `title`, `time`, `safeHtmlItem`,
+Japanese, German and Chinese ones. Most entries are a question with its answer: in JSON `title`, `time`, `safeHtmlItem`,
 `subtitles`, `attachedFiles` and `imageFile`; in HTML an `outer-cell` with the question, the time and the answer in its
-first `content-cell`. Since 2025, the details of an entry in HTML name the conversation. The question follows words such
-as `Prompted` in the reader's language, which `find_label` recognizes.
+first `content-cell`. Since 2025, links of an entry name the conversation. The question follows words such as `Prompted`
+in the account's language, which `find_label` recognizes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def find_label(entries: Sequence[Entry]) -> str:
     """Return the words before each question, such as `Prompted`; empty if they are not recognized.
 
     These are known words, or words up to a colon or a no-break space with which more than one and at least half of the
-    answered entries begin.
+    answered entries begin. If no entry is answered, all entries count.
     """
     titles = [entry.title for entry in entries if entry.answers] or [entry.title for entry in entries]
     counts = Counter(label for title in titles if (label := _label_of(title)))
