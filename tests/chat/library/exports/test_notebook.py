@@ -26,7 +26,6 @@ from chat.vocabulary.parts import (
     ExecutableCode,
     PartKind,
     Text,
-    Thought,
 )
 from tests.chat.library.exports.samples import (
     add_parts,
@@ -250,14 +249,6 @@ def test_label_of_a_model_is_escaped_in_markdown_cells() -> None:
     html = MarkdownIt("commonmark", {"html": True}).render(cells[0].source)
     assert unescape(html.splitlines()[0]) == "<h3>Answer (<img src=x> # Not *a* heading)</h3>"
     assert "<img" not in html
-
-
-def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
-    answer = make_model_message(make_conversation(), parts=[])
-    add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is old."))
-    first, second = (cell.source for cell in notebook_of(answer.conversation).cells if ">" in cell.source)
-    assert first.endswith("\n\n> **Thought for 4.2 s**\n>\n> It is long.")
-    assert second == "> **Thoughts**\n>\n> It is old."
 
 
 def test_files_with_the_same_name_are_stored_under_the_names_that_session_code_uses() -> None:
