@@ -117,7 +117,6 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
         "instruction": typed.get("instruction", shown.instruction),
         "is_private": typed.get("private_data", "true" if shown.private_data else "false") == "true",
         "name_limit": NAME_LIMIT,
-        "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "error": error,
     }
     return render(request, "chat/project.html", context, status=400 if error else 200)

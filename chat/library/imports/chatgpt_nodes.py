@@ -120,7 +120,8 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     part = _build_part(author_role, recipient, content_type, shown, bool(reader.found))
     if part is None:
         return HIDDEN_NODE
-    if isinstance(part, CodeExecutionResult) and _has_failed(metadata):
+    status = metadata.object_at("aggregate_result").text_at("status")
+    if isinstance(part, CodeExecutionResult) and status.startswith("failed"):
         part = replace(part, outcome=OUTCOME_FAILED)
     return Node(
         Role.MODEL,
@@ -132,11 +133,6 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
         canvas_call=recipient if is_canvas_call else "",
         citations=citations if is_canvas_call else None,
     )
-
-
-def _has_failed(metadata: JSONValue) -> bool:
-    """Return whether the metadata of an output report that its code has failed."""
-    return metadata.object_at("aggregate_result").text_at("status").startswith("failed")
 
 
 def _canvas_result(canvas: Mapping[str, JSON]) -> Node:

@@ -79,7 +79,7 @@ class _Writer:
                 self.line.append(_inline_text(node))
             elif node.tag in HIDDEN:
                 continue
-            elif node.tag in _BLOCKS or _has_block(node):
+            elif node.tag in _BLOCKS or any(child.tag in _BLOCKS for child in node):
                 self._end_paragraph(blocks)
                 blocks += self._block(node, depth + 1)
                 self._end_paragraph(blocks)
@@ -146,10 +146,6 @@ class _Writer:
 
 def _plain_text(element: Element) -> str:
     return escape_text(" ".join("".join(element.itertext()).split()))
-
-
-def _has_block(element: Element) -> bool:
-    return any(child.tag in _BLOCKS for child in element)
 
 
 def _inline_text(text: str) -> str:

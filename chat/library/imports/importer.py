@@ -22,7 +22,13 @@ from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
+from chat.library.imports.store import (
+    ONE_AT_A_TIME,
+    ImportResult,
+    plan_import,
+    store_conversations,
+    without_doubles,
+)
 from chat.people.quotas.enforcement import SpentQuota, check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
@@ -84,14 +90,12 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
     """Count the content of conversations that is not here yet for the quotas, and store the conversations."""
-    plan = plan_import(conversations, owner_id=owner_id)
-    additions = plan.additions
-    new = [*plan.new, *additions.values()]
+    new, additions = plan_import(conversations, owner_id)
     # Graphs count too, because a file can declare any image a graph.
-    file_bytes = sum(conversation.file_bytes for conversation in new)
+    file_bytes = sum(conversation.file_bytes for conversation in (*new, *additions.values()))
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
-    spent = spend_quota(owner_id, _amounts(plan.new) | {Resource.CONVERSATIONS: len(plan.new)}, subject=subject)
+    spent = spend_quota(owner_id, _amounts(new) | {Resource.CONVERSATIONS: len(new)}, subject=subject)
     continued: list[uuid.UUID] = []
     spent_on_additions: SpentQuota | None = None
     try:
