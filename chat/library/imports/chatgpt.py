@@ -132,7 +132,7 @@ class _TreeParser:
             node_id, path = stack.pop()
             path = self._add_node(node_id, path)
             children = self.children.get(node_id, [])
-            questions = [child for child in children if self._next_role(child) is Role.USER]
+            questions = {child for child in children if self._next_role(child) is Role.USER}
             finished = path
             if not children or questions:
                 # The questions are versions of each other. They follow one answer, which is added once.
