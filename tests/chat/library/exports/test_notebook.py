@@ -125,6 +125,13 @@ def test_file_is_stored_under_the_input_file_name_that_code_uses() -> None:
         assert opened.namelist() == ["conversation.ipynb", "input_file_0.csv", "plain.csv", "input_file_1.csv"]
 
 
+def test_code_is_searched_for_the_names_of_more_files_than_one_query_can_name() -> None:
+    answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "open('1099.png')")])
+    source = ExportSource(answer.conversation, answer.created_at)
+    assert source.is_in_code([f"{number}.png" for number in range(1_100)])
+    assert not source.is_in_code([f"{number}.csv" for number in range(1_100)])
+
+
 def test_code_that_was_stopped_is_tagged_to_be_skipped_when_the_notebook_runs() -> None:
     answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "while True: pass")])
     add_parts(
