@@ -114,8 +114,7 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
         is_shown = text or reader.attachments
         return Node(Role.USER, text, created_at=created_at, files=reader.attachments) if is_shown else HIDDEN_NODE
     recipient = message.text_at("recipient") or "all"
-    is_call = author_role == "assistant" and recipient != "all"
-    is_canvas_call = is_call and recipient.startswith(RECIPIENT)
+    is_canvas_call = author_role == "assistant" and recipient.startswith(RECIPIENT)
     shown = reader.text if is_canvas_call or recipient == "python" else text
     part = _build_part(author_role, recipient, content_type, shown, bool(reader.found))
     if part is None:
