@@ -25,13 +25,7 @@ from chat.library.imports.chatgpt_values import PARTS_LIMIT
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.foreign_tree import BEGINS_WITH_ANSWER, show_path
 from chat.library.imports.json_paths import EPOCH, JSONValue
-from chat.library.imports.records import (
-    CONVERSATIONS_LIMIT,
-    MESSAGES_LIMIT,
-    ParsedConversation,
-    ParsedMessage,
-    ParsedPlacement,
-)
+from chat.library.imports.records import CONVERSATIONS_LIMIT, MESSAGES_LIMIT, ParsedConversation, ParsedMessage
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import Part, Role, Text, Thought
 
@@ -198,8 +192,7 @@ class _TreeParser:
         if path.last_message is not None and path.last_message.role is Role.USER:
             path = self._add_empty_answer(node_id, path, path.last_message)
         parent = path.last_message.key if path.last_message else None
-        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(node.files))
-        question = build_question(node_id, parent, node.text, node.created_at, placements)
+        question = build_question(node_id, parent, node.text, node.created_at, node.files)
         return path.after(self._add_message(question, node_id))
 
     def _add_empty_answer(self, node_id: str, path: Path, question: ParsedMessage) -> Path:

@@ -20,13 +20,7 @@ from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.notebook_cells import CellImages, LeftOut, joined_text, read_outputs
 from chat.library.imports.notebook_versions import read_cells
-from chat.library.imports.records import (
-    PARTS_LIMIT,
-    ParsedAttachment,
-    ParsedConversation,
-    ParsedMessage,
-    ParsedPlacement,
-)
+from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment, ParsedConversation, ParsedMessage
 from chat.vocabulary.display_text import MARKDOWN
 from chat.vocabulary.markdown_source import escape_label, fence_code, unescape_text
 from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
@@ -149,10 +143,9 @@ class _NotebookParser:
         text = unescape_text(_FILE_NAMES.sub("", _IMAGE_LINK.sub("", _HEADING.sub("", source)))).strip()
         images = self._cell_images(is_upload=True).read_attachments(cell)
         self.files += images
-        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(images))
         parent = self.messages[-1].key if self.messages else None
         key = str(len(self.messages))
-        self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, placements))
+        self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, images))
 
     def _finish_answer(self) -> None:
         """Add the current answer. An answer without parts is added only after a question."""
