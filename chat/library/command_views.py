@@ -84,7 +84,7 @@ def commands(request: SignedInRequest) -> HttpResponse:
         assert isinstance(found, list)
         context["found"] = found[:FOUND]
     else:
-        # A conversation without messages has no title, and is not offered.
+        # A conversation without a title, such as an empty one, is not offered.
         others = conversations_of(request.user).kept().exclude(title="").exclude(pk=form.cleaned_data["open"])
         context["recent"] = others.order_by("-updated_at").only("title")[:RECENT]
     return render(request, "chat/_command_list.html" if "q" in request.GET else "chat/_commands.html", context)

@@ -47,7 +47,7 @@ def list_context(
     zone = reader_zone(request)
     # All pages of the list are grouped by the day of the first page, even if one is loaded after midnight.
     today = day or timezone.localdate(timezone=zone)
-    # The open conversation is always on the first page, whatever its position is.
+    # The open conversation, if it belongs to the list, is on the first page, whatever its position is.
     rows = conversations if after is None or open is None else conversations.exclude(pk=open)
     page = list_page(rows, LIST_PAGE_SIZE, group, after)
     groups: list[ListGroup] = []

@@ -1,7 +1,6 @@
-"""Views of the pages. Each one parses input with a form, checks rights with `access`, makes one call and renders a
-response.
+"""Views of a conversation, its messages and its settings, of galleries, and of the list of what staff have read.
 
-An unreadable conversation is answered with 404 (`access.NotFound`). Views that change something accept only POST.
+An unreadable conversation is answered with 404 (`access.NotFound`).
 """
 
 from __future__ import annotations

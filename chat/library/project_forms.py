@@ -36,7 +36,7 @@ class NewProjectForm(SentencesForm):
 
 
 class ProjectForm(ChangesForm):
-    """The name and the instruction of a project."""
+    """New settings of a project."""
 
     name = ProjectNameField()
     instruction = PromptField(what="This instruction")

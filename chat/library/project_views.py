@@ -85,7 +85,7 @@ def projects(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project(request: SignedInRequest, project_id: uuid.UUID) -> HttpResponse:
-    """Render a project; with POST, save its name and instruction."""
+    """Render a project; with POST, save its settings."""
     shown = writable_project(request.user, project_id)
     if request.method != "POST":
         return _render_project(request, shown)
@@ -100,7 +100,7 @@ def project(request: SignedInRequest, project_id: uuid.UUID) -> HttpResponse:
 
 
 def _render_project(request: SignedInRequest, shown: Project, *, error: str = "") -> HttpResponse:
-    """Render a project's page. `error`: why its name and instruction were not saved; the page shows the sent ones."""
+    """Render a project's page. `error`: why its settings were not saved; the page shows the sent ones."""
     rows = Conversation.objects.kept().filter(project=shown).defer("system_instruction")
     page = rows.page(PAGE_SIZE, _after(request))
     typed = request.POST if error else {}
@@ -117,7 +117,6 @@ def _render_project(request: SignedInRequest, shown: Project, *, error: str = ""
         "instruction": typed.get("instruction", shown.instruction),
         "is_private": typed.get("private_data", "true" if shown.private_data else "false") == "true",
         "name_limit": NAME_LIMIT,
-        "prompt_limit_bytes": settings.PROMPT_LIMIT_BYTES,
         "error": error,
     }
     return render(request, "chat/project.html", context, status=400 if error else 200)

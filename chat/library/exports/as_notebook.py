@@ -1,8 +1,9 @@
 """The format `ipynb`: the shown messages as a notebook that can be run, in nbformat 4.5.
 
-Each run of code is a code cell with its recorded outputs, whether the provider's sandbox or the Python session ran it.
-Everything else is Markdown cells. Code expects the attached files in its working directory, so if there are files, the
-download is an archive of the notebook and the files. `notebook_outputs` says which types of rich outputs it contains.
+Each run of Python code is a code cell with its recorded outputs, whether the provider's sandbox or the session ran it.
+The rest of the messages is in Markdown cells. Code expects the attached files in its working directory, so if there are
+files, the download is an archive of the notebook and the files. `notebook_outputs` says which types of rich outputs it
+contains.
 """
 
 from __future__ import annotations

@@ -50,7 +50,6 @@ class ExportUnderWay(Exception):
 class ExportClaim:
     """The lease that a download holds while it exports everything of a person."""
 
-    user_id: int
     id: uuid.UUID
 
     def renew(self) -> bool:
@@ -89,7 +88,7 @@ class ExportClaim:
 
 def claim_export(user_id: int) -> ExportClaim:
     """Claim the export of everything for a download. Raises ExportUnderWay if another one has it."""
-    claim = ExportClaim(user_id, uuid.uuid4())
+    claim = ExportClaim(uuid.uuid4())
     columns = {"claim": claim.id, "expires_at": _lease_end()}
     expired = RunningExport.objects.filter(user_id=user_id, expires_at__lte=Now())
     try:

@@ -11,6 +11,7 @@ from attachments.validation import safe_name
 from chat.vocabulary.unique_names import UniqueNames
 
 STEM_LIMIT_CHARS = 60
+UNTITLED = "conversation"
 
 _FORBIDDEN_BY_WINDOWS = re.compile(r'[<>:"|?*\x00-\x1f]')
 """Characters that Windows refuses in names. `safe_name` removes other dangerous characters."""
@@ -22,10 +23,10 @@ def file_label(name: str) -> str:
     return safe_name(_FORBIDDEN_BY_WINDOWS.sub("_", name), "file")
 
 
-def file_stem(title: str, default: str = "conversation") -> str:
+def file_stem(title: str) -> str:
     """Return a short file name without extension for a title: the words of any script, joined by `-`."""
     words = _NOT_IN_STEMS.sub(_keep_marks, unicodedata.normalize("NFC", title)).strip("-_")
-    return safe_name(words[:STEM_LIMIT_CHARS].strip("-_") or default, default)
+    return safe_name(words[:STEM_LIMIT_CHARS].strip("-_") or UNTITLED, UNTITLED)
 
 
 def _keep_marks(match: re.Match[str]) -> str:

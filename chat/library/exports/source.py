@@ -28,6 +28,8 @@ from chat.vocabulary.parts import PartKind, Role
 BATCH_MESSAGES = 40
 BATCH_CHARS = 512 * 1024
 BATCH_LINKS = 500
+BATCH_TEXTS = 500
+"""Maximum number of texts that one query searches. SQLite allows at most 1,000 conditions."""
 
 FindPath: TypeAlias = Callable[[Attachment], str | None]
 """Returns the path of an attachment's file beside the exported document, or `None` if there is no such file."""
@@ -80,8 +82,9 @@ class ExportSource:
     def is_in_code(self, texts: Collection[str]) -> bool:
         """Return whether code of a shown answer contains one of the texts. Code of a live answer is not searched."""
         rows = Part.objects.filter(message__conversation_id=self.conversation.pk, message__is_shown=True)
-        holds = reduce(or_, (Q(text__contains=text) for text in texts))
-        return rows.filter(holds, kind=PartKind.EXECUTABLE_CODE).exists()
+        rows, conditions = rows.filter(kind=PartKind.EXECUTABLE_CODE), [Q(text__contains=text) for text in texts]
+        starts = range(0, len(conditions), BATCH_TEXTS)
+        return any(rows.filter(reduce(or_, conditions[start : start + BATCH_TEXTS])).exists() for start in starts)
 
 
 def attachments_by_id(ids: list[uuid.UUID]) -> Iterator[Attachment]:

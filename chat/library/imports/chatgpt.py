@@ -17,27 +17,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chat.library.imports.chatgpt_canvas import read_call
-from chat.library.imports.chatgpt_citations import clean_title
+from chat.library.imports.chatgpt_citations import SOURCES_LIMIT, clean_title
 from chat.library.imports.chatgpt_files import ArchiveFiles, ConversationFiles
 from chat.library.imports.chatgpt_nodes import HIDDEN_NODE, Node, read_node
-from chat.library.imports.chatgpt_paths import NodeChain, Path, unique_sources
+from chat.library.imports.chatgpt_paths import NodeChain, Path
 from chat.library.imports.chatgpt_values import PARTS_LIMIT
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.foreign_tree import BEGINS_WITH_ANSWER, show_path
 from chat.library.imports.json_paths import EPOCH, JSONValue
-from chat.library.imports.records import (
-    CONVERSATIONS_LIMIT,
-    MESSAGES_LIMIT,
-    ParsedConversation,
-    ParsedMessage,
-    ParsedPlacement,
-)
+from chat.library.imports.records import CONVERSATIONS_LIMIT, MESSAGES_LIMIT, ParsedConversation, ParsedMessage
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import Part, Role, Text, Thought
 
 HEAD = 100
 """Number of values at the start of a list that are checked to recognize it, because a conversation may be empty."""
-TITLE_LIMIT_CHARS = 200
 ANSWERS_LIMIT_CHARS = 64 * 1024 * 1024
 """Maximum number of characters of all answers of a conversation. Text that versions share counts for each of them."""
 TOO_MANY_VERSIONS = "this conversation has too many versions."
@@ -84,7 +77,7 @@ class _TreeParser:
     canvas_chars: int = 0
     """Characters of all versions of documents, and of the documents in which the target of a change was searched."""
     message_keys: dict[str, str] = field(default_factory=dict)
-    """Id of a node -> key of the message that the node is part of."""
+    """Id of the last node of a message -> key of the message."""
     empty_answers: dict[str, ParsedMessage] = field(default_factory=dict)
     """Key of a question without an answer -> the empty answer that was added for it."""
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -105,7 +98,7 @@ class _TreeParser:
         with_files = json.dumps([READER_VERSION, digest, self.files.digests()])
         messages = tuple(show_path(self.messages, self.message_keys.get(self._current_node(), "")))
         return ParsedConversation(
-            title=clean_title(self.value.text_at("title"))[:TITLE_LIMIT_CHARS] or "Imported from ChatGPT",
+            title=clean_title(self.value.text_at("title")) or "Imported from ChatGPT",
             created_at=created_at,
             updated_at=self.value.get("update_time").as_unix_time_or(created_at),
             messages=messages,
@@ -133,7 +126,7 @@ class _TreeParser:
             node_id, path = stack.pop()
             path = self._add_node(node_id, path)
             children = self.children.get(node_id, [])
-            questions = [child for child in children if self._next_role(child) is Role.USER]
+            questions = {child for child in children if self._next_role(child) is Role.USER}
             finished = path
             if not children or questions:
                 # The questions are versions of each other. They follow one answer, which is added once.
@@ -199,8 +192,7 @@ class _TreeParser:
         if path.last_message is not None and path.last_message.role is Role.USER:
             path = self._add_empty_answer(node_id, path, path.last_message)
         parent = path.last_message.key if path.last_message else None
-        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(node.files))
-        question = build_question(node_id, parent, node.text, node.created_at, placements)
+        question = build_question(node_id, parent, node.text, node.created_at, node.files)
         return path.after(self._add_message(question, node_id))
 
     def _add_empty_answer(self, node_id: str, path: Path, question: ParsedMessage) -> Path:
@@ -225,7 +217,7 @@ class _TreeParser:
             question = self._add_message(new_question, node_id)
         created_at = path.answer_started_at if path.nodes else question.created_at
         nodes = path.nodes.in_order() if path.nodes else []
-        sources = unique_sources(nodes)
+        sources = list(dict.fromkeys(source for node in nodes for source in node.sources))[:SOURCES_LIMIT]
         self.answer_chars += path.nodes.chars if path.nodes else 0
         self.answer_chars += sum(len(source.url) + len(source.title) for source in sources)
         if self.answer_chars > ANSWERS_LIMIT_CHARS:
@@ -252,7 +244,7 @@ class _TreeParser:
         return message
 
     def _current_node(self) -> str:
-        """Return the id of the current node, or of the nearest node below it that became a message."""
+        """Return the id of the current node. If no message ends there, follow the last children to one that does."""
         node_id = str(self.value.get("current_node").value or "")
         passed: set[str] = set()
         # Nodes that are below no root may form a cycle.

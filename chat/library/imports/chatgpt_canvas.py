@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from django.utils.translation import gettext
 
+from chat.library.imports.json_paths import objects_in
 from chat.vocabulary.markdown_source import escape_label, fence_code
 from chat.vocabulary.parts import JSON, JSONObject
 from chat.vocabulary.sanitize import sanitize_json
@@ -98,7 +99,7 @@ def _create(value: JSONObject, title: str) -> tuple[Document, str] | None:
 
 
 def _update(value: JSONObject, document: Document | None) -> tuple[Document | None, str] | None:
-    changes = list(_objects(value.get("updates")))
+    changes = list(islice(objects_in(value.get("updates")), CHANGES_LIMIT))
     if not changes:
         return None
     if document is None:
@@ -181,12 +182,8 @@ def _comments(value: JSONObject, document: Document | None) -> str:
     title = document.title if document else gettext("Untitled")
     heading = gettext("Comments on the document “%(title)s”") % {"title": escape_label(title)}
     lines = []
-    for one in _objects(value.get("comments")):
+    for one in islice(objects_in(value.get("comments")), CHANGES_LIMIT):
         pattern, comment = one.get("pattern"), one.get("comment")
         place = f"“{escape_label(pattern[:TITLE_LIMIT_CHARS])}”: " if isinstance(pattern, str) and pattern else ""
         lines.append(f"- {place}{escape_label(comment) if isinstance(comment, str) else ''}")
     return "\n\n".join([f"**{heading}**", "\n".join(lines)])
-
-
-def _objects(value: JSON) -> Iterator[JSONObject]:
-    yield from [one for one in value if isinstance(one, dict)][:CHANGES_LIMIT] if isinstance(value, list) else ()

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from chat.library.imports.json_paths import objects_in
 from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.parts import JSON, JSONObject
 from chat.vocabulary.sanitize import sanitize_text
@@ -132,12 +133,12 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
     `text`: the message's text as in the export, because older citations have only positions in it.
     """
     citations = Citations()
-    for group in _objects(metadata.get("search_result_groups")):
-        for entry in _objects(group.get("entries")):
+    for group in objects_in(metadata.get("search_result_groups")):
+        for entry in objects_in(group.get("entries")):
             _add_reference(citations, entry.get("ref_id"), source_of(entry))
-    for reference in _objects(metadata.get("content_references")):
+    for reference in objects_in(metadata.get("content_references")):
         _read_reference(citations, reference, text)
-    for citation in _objects(metadata.get("citations")):
+    for citation in objects_in(metadata.get("citations")):
         start, end, cited = citation.get("start_ix"), citation.get("end_ix"), citation.get("metadata")
         if isinstance(start, int) and isinstance(end, int) and isinstance(cited, dict):
             _add_text(citations, _between(text, start, end).strip(), [cited])
@@ -148,17 +149,17 @@ def read_citations(metadata: Mapping[str, JSON], text: str) -> Citations:
 
 
 def _read_reference(citations: Citations, reference: Mapping[str, JSON], text: str) -> None:
-    items = [item for name in ("items", "fallback_items", "images") for item in _objects(reference.get(name))]
+    items = [item for name in ("items", "fallback_items", "images") for item in objects_in(reference.get(name))]
     cited: list[Mapping[str, JSON]] = [reference, *items]
     if isinstance(product := reference.get("product"), dict):
         cited.append(product)
     for item in cited[1:]:
-        pages = [item, *_objects(item.get("supporting_websites"))]
+        pages = [item, *objects_in(item.get("supporting_websites"))]
         references = item.get("refs")
         for one, page in zip(references if isinstance(references, list) else [], pages, strict=False):
             _add_reference(citations, one, source_of(page))
     if reference.get("type") == "sources_footnote":
-        footnotes = [source_of(source) for source in _objects(reference.get("sources"))]
+        footnotes = [source_of(source) for source in objects_in(reference.get("sources"))]
         citations.sources += [source for source in footnotes if source]
         return
     addresses = reference.get("safe_urls")
@@ -251,8 +252,3 @@ def clean_title(text: str) -> str:
     """Return a title in one line without marks."""
     text = _PLAIN_MARK.sub("", _without_marks(sanitize_text(text[: 2 * TITLE_LIMIT_CHARS])))
     return " ".join(text.split())[:TITLE_LIMIT_CHARS]
-
-
-def _objects(value: JSON) -> Iterator[JSONObject]:
-    """Yield the objects of a list; no objects for any other value."""
-    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

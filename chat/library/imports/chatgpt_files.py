@@ -1,7 +1,8 @@
 """Finds the files of a ChatGPT archive, whose entries are named by the id of the file.
 
 Three layouts are known: `file-ID-name.png` beside `conversations.json`, the same in folders of users, of sounds and of
-`dalle-generations`, and `file-ID.dat` with the names in `conversation_asset_file_names.json`.
+`dalle-generations`, and `file-ID.dat` with the names in `conversation_asset_file_names.json`. In the archives of Claude
+and Google, `ArchiveFiles.by_name` finds the files.
 """
 
 from __future__ import annotations

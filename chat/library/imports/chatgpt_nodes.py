@@ -92,25 +92,6 @@ class Node:
 HIDDEN_NODE = Node()
 
 
-@dataclass(slots=True)
-class _Content:
-    """The content of a message that was read so far."""
-
-    texts: list[str] = field(default_factory=list)
-    files: dict[str, ParsedAttachment | MissingFile] = field(default_factory=dict)
-    """Id of a file -> the file."""
-
-    @property
-    def text(self) -> str:
-        """The texts, each a paragraph."""
-        return "\n\n".join(text for text in self.texts if text)
-
-    @property
-    def attachments(self) -> tuple[ParsedAttachment, ...]:
-        """The files that were found."""
-        return tuple(file for file in self.files.values() if isinstance(file, ParsedAttachment))
-
-
 def read_node(message: JSONValue, default_time: datetime, files: ConversationFiles) -> Node:
     """Return the node of a message. `default_time`: its time if it has none. Raises RefusedImport if it is invalid."""
     author_role = message.object_at("author").text_at("role")
@@ -125,36 +106,32 @@ def read_node(message: JSONValue, default_time: datetime, files: ConversationFil
     if author_role == "tool" and canvas and isinstance(canvas, dict):
         return _canvas_result(canvas)
     created_at = message.get("create_time").as_unix_time_or(default_time)
-    read = _ContentReader(files, metadata).read(content, content_type)
-    citations = read_citations(metadata.as_object(), read.text)
-    text = citations.link(read.text, is_typed=author_role == "user")
+    reader = _ContentReader(files, metadata)
+    reader.read(content, content_type)
+    citations = read_citations(metadata.as_object(), reader.text)
+    text = citations.link(reader.text, is_typed=author_role == "user")
     if author_role == "user":
-        is_shown = text or read.attachments
-        return Node(Role.USER, text, created_at=created_at, files=read.attachments) if is_shown else HIDDEN_NODE
+        is_shown = text or reader.attachments
+        return Node(Role.USER, text, created_at=created_at, files=reader.attachments) if is_shown else HIDDEN_NODE
     recipient = message.text_at("recipient") or "all"
-    is_call = author_role == "assistant" and recipient != "all"
-    is_canvas_call = is_call and recipient.startswith(RECIPIENT)
-    shown = read.text if is_canvas_call or recipient == "python" else text
-    part = _build_part(author_role, recipient, content_type, shown, bool(read.files))
+    is_canvas_call = author_role == "assistant" and recipient.startswith(RECIPIENT)
+    shown = reader.text if is_canvas_call or recipient == "python" else text
+    part = _build_part(author_role, recipient, content_type, shown, bool(reader.found))
     if part is None:
         return HIDDEN_NODE
-    if isinstance(part, CodeExecutionResult) and _has_failed(metadata):
+    status = metadata.object_at("aggregate_result").text_at("status")
+    if isinstance(part, CodeExecutionResult) and status.startswith("failed"):
         part = replace(part, outcome=OUTCOME_FAILED)
     return Node(
         Role.MODEL,
         part=part,
         created_at=created_at,
         model=metadata.text_at("model_slug"),
-        files=read.attachments,
+        files=reader.attachments,
         sources=tuple(citations.sources) if isinstance(part, Text) else (),
         canvas_call=recipient if is_canvas_call else "",
         citations=citations if is_canvas_call else None,
     )
-
-
-def _has_failed(metadata: JSONValue) -> bool:
-    """Return whether the metadata of an output report that its code has failed."""
-    return metadata.object_at("aggregate_result").text_at("status").startswith("failed")
 
 
 def _canvas_result(canvas: Mapping[str, JSON]) -> Node:
@@ -188,29 +165,40 @@ def _build_part(author_role: str, recipient: str, content_type: str, text: str, 
 
 @dataclass(slots=True)
 class _ContentReader:
-    """Reads the content of one message."""
+    """Reads the content of one message into `texts` and `found`."""
 
     files: ConversationFiles
     metadata: JSONValue
-    content: _Content = field(default_factory=_Content)
+    texts: list[str] = field(default_factory=list)
+    found: dict[str, ParsedAttachment | MissingFile] = field(default_factory=dict)
+    """Id of a file that the message names -> the file."""
     names: dict[str, str] = field(default_factory=dict)
     """Id of a file that was attached to the message -> its name."""
 
-    def read(self, content: JSONValue, content_type: str) -> _Content:
-        """Return the text of a message of any type, and its files. Raises RefusedImport for invalid values."""
+    @property
+    def text(self) -> str:
+        """The texts, each a paragraph."""
+        return "\n\n".join(text for text in self.texts if text)
+
+    @property
+    def attachments(self) -> tuple[ParsedAttachment, ...]:
+        """The files that were found."""
+        return tuple(file for file in self.found.values() if isinstance(file, ParsedAttachment))
+
+    def read(self, content: JSONValue, content_type: str) -> None:
+        """Read the content of a message of any type. Raises RefusedImport for invalid values."""
         named = list(attached(self.metadata.get("attachments")))
         self.names = {file_id: name for file_id, name, _ in named}
         if content_type in KNOWN_TYPES:
             # Reading a text may append sentences about its files, which stay before it.
             for text in self._texts(content, content_type):
-                self.content.texts.append(text)
+                self.texts.append(text)
         else:
-            self.content.texts += [*unknown_texts(content), unknown_sentence(content_type)]
+            self.texts += [*unknown_texts(content), unknown_sentence(content_type)]
         self._read_pictures_of_code()
         for file_id, name, value in named:
             self._add_file(file_id, FILE, name, value)
         self._name_session_files()
-        return self.content
 
     def _texts(self, content: JSONValue, content_type: str) -> Iterator[str]:
         if content_type == "tether_quote" and (source := source_of(content.as_object())):
@@ -246,30 +234,28 @@ class _ContentReader:
     def _read_pictures_of_code(self) -> None:
         result = self.metadata.object_at("aggregate_result")
         error = result.object_at("in_kernel_exception")
-        if error.value and not self.content.text:
+        if error.value and not self.text:
             words = [error.text_at("name"), *strings(error.get("args").value)]
-            self.content.texts.append(": ".join(word for word in words if word))
+            self.texts.append(": ".join(word for word in words if word))
         messages = result.get("messages")
         for one in messages.items(PARTS_LIMIT) if isinstance(messages.value, list) else ():
             if file_id := find_file_id(one.text_at("image_url")):
                 self._add_file(file_id, FILE_KINDS["image_asset_pointer"], "", one, is_graph=True)
 
     def _name_session_files(self) -> None:
-        """Add a sentence for each session file that a text links to, unless the archive has a file of this name."""
-        known = {file.name for file in self.content.attachments}
-        paths = (match[1] for text in self.content.texts for match in _SESSION_FILE.finditer(text))
+        """Add a sentence for each session file that a text links to, unless a file of the message has its name."""
+        known = {file.name for file in self.attachments}
+        paths = (match[1] for text in self.texts for match in _SESSION_FILE.finditer(text))
         names = dict.fromkeys(PurePosixPath(unquote(path)).name for path in paths)
         missing = [MissingFile(FILE, name, ABSENT) for name in names if name not in known]
-        self.content.texts += [file.sentence for file in missing[:SESSION_FILES_LIMIT]]
+        self.texts += [file.sentence for file in missing[:SESSION_FILES_LIMIT]]
 
     def _add_file(self, file_id: str, kind: str, name: str, value: JSONValue, *, is_graph: bool = False) -> None:
-        if file_id in self.content.files:
+        if file_id in self.found:
             return
         if file_id:
-            found = self.files.find(file_id, kind, name, value, is_graph=is_graph)
+            found = self.found[file_id] = self.files.find(file_id, kind, name, value, is_graph=is_graph)
         else:
             found = MissingFile(kind, name, ABSENT)
         if isinstance(found, MissingFile):
-            self.content.texts.append(found.sentence)
-        if file_id:
-            self.content.files[file_id] = found
+            self.texts.append(found.sentence)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from chat.library.imports.chatgpt_canvas import Document
-from chat.library.imports.chatgpt_citations import SOURCES_LIMIT, Source
 from chat.library.imports.chatgpt_nodes import Node
 from chat.library.imports.json_paths import EPOCH
 from chat.library.imports.records import ParsedMessage
@@ -55,8 +53,3 @@ class Path:
     def after(self, message: ParsedMessage) -> Path:
         """Return the path with one more message."""
         return Path(message, documents=self.documents)
-
-
-def unique_sources(nodes: Iterable[Node]) -> list[Source]:
-    """Return the web pages that the nodes of an answer cite."""
-    return list(dict.fromkeys(source for node in nodes for source in node.sources))[:SOURCES_LIMIT]

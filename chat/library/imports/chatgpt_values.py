@@ -13,7 +13,7 @@ from chat.vocabulary.markdown_source import escape_label
 from chat.vocabulary.parts import JSON
 
 PARTS_LIMIT = 100_000
-"""Maximum number of parts of one conversation. Parts that several versions of an answer share count for each one."""
+"""Maximum number of parts and files of one conversation. What several versions of an answer share counts for each."""
 FILE_KINDS = {
     "image_asset_pointer": gettext_noop("image"),
     "audio_asset_pointer": gettext_noop("sound"),

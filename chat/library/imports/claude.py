@@ -4,7 +4,7 @@ Anthropic does not document the format. The shape is that of exports from 2024 t
 them: simonw's converter of Claude's JSON to Markdown, Sinity/polylogue, AgileWorksZA/claude_export and others. A
 message has `sender`, `created_at`, `content` (blocks) and `text`; newer ones have `parent_message_uuid`, so that edited
 questions and repeated answers are versions. `claude_content` reads the messages. The archive also holds `users.json`
-and `projects.json`, which name no conversation. It holds no attached files.
+and `projects.json`, which name no conversation. No archive seen so far holds attached files.
 """
 
 from __future__ import annotations

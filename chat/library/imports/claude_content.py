@@ -19,7 +19,7 @@ from chat.library.imports.chatgpt_citations import LINKS_LIMIT, LINKS_LIMIT_CHAR
 from chat.library.imports.chatgpt_files import ConversationFiles, MissingFile
 from chat.library.imports.chatgpt_values import FILE, FILE_KINDS, unknown_sentence
 from chat.library.imports.claude_artifacts import ARTIFACT_TOOLS, read_artifact, split_artifacts
-from chat.library.imports.json_paths import JSONValue
+from chat.library.imports.json_paths import JSONValue, objects_in
 from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment
 from chat.vocabulary.markdown_source import fence_code
 from chat.vocabulary.parts import JSON, Part, Text, Thought
@@ -50,7 +50,7 @@ class MessageReader:
     """Address of a page that a search has found -> its title."""
     link_chars: int = 0
     version_chars: int = 0
-    """Characters of all versions of artifacts so far in the conversation."""
+    """Characters of all versions of artifacts that calls have written so far in the conversation."""
     code_calls: set[str] = field(default_factory=set)
     """Ids of calls whose code is shown, so that their results are shown, too."""
 
@@ -151,12 +151,10 @@ class MessageReader:
         """Return the text of a block with a link after each passage that cites a page."""
         text = block.text_at("text")
         ends: dict[int, list[Source]] = defaultdict(list)
-        citations = block.get("citations").value
-        for citation in citations if isinstance(citations, list) else []:
-            if isinstance(citation, dict) and (source := self._source(citation)):
+        for citation in objects_in(block.get("citations").value):
+            if source := self._source(citation):
                 end = citation.get("end_index")
-                is_place = isinstance(end, int) and 0 <= end <= len(text)
-                ends[end if is_place and isinstance(end, int) else len(text)].append(source)
+                ends[end if isinstance(end, int) and 0 <= end <= len(text) else len(text)].append(source)
         pieces: list[str] = []
         start = 0
         for end in sorted(ends):
@@ -217,10 +215,8 @@ class MessageReader:
 
 def _titles(blocks: list[JSON]) -> Iterator[tuple[str, str]]:
     """Yield the address and the title of each page that the results of a message's tools name."""
-    for block in blocks:
-        content = block.get("content") if isinstance(block, dict) else None
-        for one in content if isinstance(content, list) else []:
-            if isinstance(one, dict):
-                url, title = one.get("url"), one.get("title")
-                if isinstance(url, str) and isinstance(title, str):
-                    yield url, title
+    for block in objects_in(blocks):
+        for one in objects_in(block.get("content")):
+            url, title = one.get("url"), one.get("title")
+            if isinstance(url, str) and isinstance(title, str):
+                yield url, title

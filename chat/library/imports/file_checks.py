@@ -1,4 +1,4 @@
-"""Checks the files of an import like uploads: by their content, not by their description in the document."""
+"""Checks the files of an import. The type of an upload or an image is found in its content, not in the document."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ MODEL_LIMIT_CHARS = 200
 
 
 def build_question(
-    key: str, parent: str | None, text: str, created_at: datetime, placements: tuple[ParsedPlacement, ...] = ()
+    key: str, parent: str | None, text: str, created_at: datetime, files: Sequence[ParsedAttachment] = ()
 ) -> ParsedMessage:
-    """Return a user's message with one text part."""
+    """Return a user's message with one text part and these files."""
     return ParsedMessage(
         key=key,
         parent=parent,
@@ -27,7 +27,7 @@ def build_question(
         text=text,
         created_at=created_at,
         parts=(Text(text),),
-        placements=placements,
+        placements=tuple(ParsedPlacement(file.key, index, None) for index, file in enumerate(files)),
     )
 
 

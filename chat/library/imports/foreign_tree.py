@@ -13,7 +13,7 @@ from datetime import datetime
 from chat.library.imports.chatgpt_citations import SOURCES_LIMIT, Source
 from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.json_paths import JSONValue
-from chat.library.imports.records import MESSAGES_LIMIT, PARTS_LIMIT, ParsedAttachment, ParsedMessage, ParsedPlacement
+from chat.library.imports.records import MESSAGES_LIMIT, PARTS_LIMIT, ParsedAttachment, ParsedMessage
 from chat.vocabulary.parts import Part, Role, Text
 
 BEGINS_WITH_ANSWER = "(The conversation begins with an answer.)"
@@ -94,9 +94,8 @@ class _Builder:
     def _add_question(self, node: ForeignNode, parent: ParsedMessage | None) -> ParsedMessage:
         if parent is not None and parent.role is Role.USER:
             parent = self._add_empty_answer(parent)
-        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(node.files))
         parent_key = parent.key if parent else None
-        return self._add(build_question(node.key, parent_key, node.text, node.created_at, placements))
+        return self._add(build_question(node.key, parent_key, node.text, node.created_at, node.files))
 
     def _add_answer(self, node: ForeignNode, parent: ParsedMessage | None) -> ParsedMessage:
         if parent is None or parent.role is not Role.USER:

@@ -39,12 +39,7 @@ def parse_fragment(source: str) -> Element | None:
 def html_to_markdown(source: str) -> str:
     """Return HTML as Markdown. Images are left out."""
     root = parse_fragment(source)
-    return "" if root is None else element_to_markdown(root)
-
-
-def element_to_markdown(element: Element) -> str:
-    """Return the content of an element as Markdown."""
-    return "\n\n".join(_Writer().blocks(element, 0))
+    return "" if root is None else nodes_to_markdown(children_of(root))
 
 
 def nodes_to_markdown(nodes: list[str | Element]) -> str:
@@ -71,9 +66,9 @@ class _Writer:
 
     def blocks(self, element: Element, depth: int) -> list[str]:
         """Return the blocks in an element."""
-        blocks: list[str] = []
         if depth > DEPTH_LIMIT:
-            return [escape_text(" ".join("".join(element.itertext()).split()))]
+            return [_plain_text(element)]
+        blocks: list[str] = []
         self.add_nodes(children_of(element), blocks, depth)
         return blocks
 
@@ -84,7 +79,7 @@ class _Writer:
                 self.line.append(_inline_text(node))
             elif node.tag in HIDDEN:
                 continue
-            elif node.tag in _BLOCKS or _has_block(node):
+            elif node.tag in _BLOCKS or any(child.tag in _BLOCKS for child in node):
                 self._end_paragraph(blocks)
                 blocks += self._block(node, depth + 1)
                 self._end_paragraph(blocks)
@@ -137,20 +132,20 @@ class _Writer:
         for cells, _ in iterate_rows(element):
             self.cell_count += len(cells)
             if self.cell_count > CELLS_LIMIT:
-                return [escape_text(" ".join("".join(element.itertext()).split()))]
+                return [_plain_text(element)]
             rows.append([_inline(cell, 1).replace("\n", " ").strip() for cell in cells])
         width = max((len(row) for row in rows), default=0)
         if not width:
             return []
         # One long row must not add a thousand empty cells to each other row of the table.
         if width * len(rows) > CELLS_LIMIT:
-            return [escape_text(" ".join("".join(element.itertext()).split()))]
+            return [_plain_text(element)]
         lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
         return ["\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])]
 
 
-def _has_block(element: Element) -> bool:
-    return any(child.tag in _BLOCKS for child in element)
+def _plain_text(element: Element) -> str:
+    return escape_text(" ".join("".join(element.itertext()).split()))
 
 
 def _inline_text(text: str) -> str:

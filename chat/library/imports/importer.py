@@ -22,7 +22,13 @@ from chat.library.imports.json_document import parse_json
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.records import CONVERSATIONS_LIMIT, TEXT_LIMIT_CHARS, ParsedConversation
 from chat.library.imports.refusal import RefusedImport
-from chat.library.imports.store import ONE_AT_A_TIME, ImportResult, plan_import, store_conversations, without_doubles
+from chat.library.imports.store import (
+    ONE_AT_A_TIME,
+    ImportResult,
+    plan_import,
+    store_conversations,
+    without_doubles,
+)
 from chat.people.quotas.enforcement import SpentQuota, check_quota, check_stored, spend_quota
 from chat.people.quotas.resources import Resource
 
@@ -53,26 +59,21 @@ def import_file(data: bytes, *, owner_id: int, name: str = "", has_quota: bool =
     """
     if len(data) > IMPORT_LIMIT_BYTES:
         raise RefusedImport(f"This file is too large: at most {IMPORT_LIMIT_BYTES // 1024**2} MB can be imported.")
-    with _one_import_per_user(owner_id):
-        return _import(data, owner_id, name, has_quota=has_quota)
+    return import_document(lambda: data, owner_id=owner_id, name=name, has_quota=has_quota)
 
 
-def import_document(build: Callable[[], bytes], *, owner_id: int, name: str) -> ImportResult:
+def import_document(build: Callable[[], bytes], *, owner_id: int, name: str, has_quota: bool = True) -> ImportResult:
     """Store the conversations of a document that is built here, as `import_file` does with a file.
 
     `build`: returns the document, of at most IMPORT_LIMIT_BYTES. A user has only one such document in memory at a time.
     """
     with _one_import_per_user(owner_id):
-        return _import(build(), owner_id, name)
-
-
-def _import(data: bytes, owner_id: int, name: str, *, has_quota: bool = True) -> ImportResult:
-    conversations = without_doubles(_within_limit(parse_file(data, name)))
-    if not conversations:
-        raise RefusedImport(EMPTY)
-    if not has_quota:
-        return store_conversations(conversations, owner_id=owner_id)
-    return store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
+        conversations = without_doubles(_within_limit(parse_file(build(), name)))
+        if not conversations:
+            raise RefusedImport(EMPTY)
+        if not has_quota:
+            return store_conversations(conversations, owner_id=owner_id)
+        return store_within_quotas(conversations, owner_id, f"“{name}”" if name else "This file")
 
 
 def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversation]:
@@ -89,14 +90,12 @@ def _within_limit(parsed: Iterable[ParsedConversation]) -> list[ParsedConversati
 
 def store_within_quotas(conversations: list[ParsedConversation], owner_id: int, subject: str) -> ImportResult:
     """Count the content of conversations that is not here yet for the quotas, and store the conversations."""
-    plan = plan_import(conversations, owner_id=owner_id)
-    additions = plan.additions
-    new = [*plan.new, *additions.values()]
+    new, additions = plan_import(conversations, owner_id)
     # Graphs count too, because a file can declare any image a graph.
-    file_bytes = sum(conversation.file_bytes for conversation in new)
+    file_bytes = sum(conversation.file_bytes for conversation in (*new, *additions.values()))
     if file_bytes:
         check_quota(owner_id, Resource.STORAGE, file_bytes, subject=subject)
-    spent = spend_quota(owner_id, _amounts(plan.new) | {Resource.CONVERSATIONS: len(plan.new)}, subject=subject)
+    spent = spend_quota(owner_id, _amounts(new) | {Resource.CONVERSATIONS: len(new)}, subject=subject)
     continued: list[uuid.UUID] = []
     spent_on_additions: SpentQuota | None = None
     try:

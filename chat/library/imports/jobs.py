@@ -74,7 +74,7 @@ def run_one_step() -> bool:
 
 
 def _claim() -> ImportJob | None:
-    """Claim the job that has waited longest, and return it. Only one job of a person runs at a time."""
+    """Claim the oldest free job, and return it. Jobs of a person whose other job is running are skipped."""
     is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
     states = (ImportJob.State.QUEUED, ImportJob.State.RUNNING)
     waiting = ImportJob.objects.filter(is_free, state__in=states, owner__is_active=True)

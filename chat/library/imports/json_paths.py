@@ -19,6 +19,11 @@ EPOCH = datetime(1990, 1, 1, tzinfo=UTC)
 """The earliest valid time. Earlier times are read as this one."""
 
 
+def objects_in(value: JSON) -> Iterator[JSONObject]:
+    """Yield the objects of a list; no objects for any other value."""
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class JSONValue:
     """A value in a JSON document, and its path.
@@ -82,9 +87,9 @@ class JSONValue:
             raise self.refusal(f"the text has {len(self.value)} characters; at most {limit_chars} are allowed.")
         return self.value
 
-    def as_text_or(self, default: str, limit_chars: int | None = None) -> str:
-        """Return a text, or the default for null."""
-        return default if self.value is None else self.as_text(limit_chars)
+    def as_text_or_empty(self, limit_chars: int | None = None) -> str:
+        """Return a text; empty for null."""
+        return "" if self.value is None else self.as_text(limit_chars)
 
     def as_choice(self, choices: Collection[str]) -> str:
         """Return a text that is one of the choices."""

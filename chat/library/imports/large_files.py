@@ -38,7 +38,7 @@ from chat.library.imports.store import ImportResult, store_conversations
 from chat.models.write_pauses import WritePauses
 
 CONVERSATIONS_LIMIT = 20_000
-"""Maximum number of conversations of one file, as many as a person may create in a day."""
+"""Maximum number of conversations of one file: the default of `QUOTA_CONVERSATIONS_PER_DAY`."""
 REASONS_LIMIT = 100
 """Maximum number of left-out conversations that are listed by name. Others are only counted."""
 TOO_MUCH_TEXT = "There is too much text in this conversation."

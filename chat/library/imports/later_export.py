@@ -1,4 +1,4 @@
-"""Adds new messages, new versions and missing files from a later export to an imported conversation.
+"""Adds new messages and versions, and missing parts, text and files, from a later export to an imported conversation.
 
 `matching` compares the messages of the file with those that are here. Changes of the conversation's owner are kept: no
 message is removed, messages that a link shows do not change, and the shown path changes only if its last message was
@@ -59,7 +59,10 @@ class Addition:
 
 
 def find_addition(conversation_id: uuid.UUID, parsed: ParsedConversation) -> Addition:
-    """Return what a file adds to a conversation. If none of its messages is here, it adds nothing."""
+    """Return what a file adds to a conversation.
+
+    It adds nothing if the conversation was not imported, if its content was imported last, or if no message matches.
+    """
     mark = ImportedConversation.objects.filter(conversation_id=conversation_id).first()
     if mark is None or parsed.content_digest in ("", mark.content_digest):
         return Addition(parsed)
@@ -126,7 +129,8 @@ class _State:
     def is_fuller(self, message: ParsedMessage, match: Match, parsed: ParsedConversation, *, is_outdated: bool) -> bool:
         """Return whether the file should replace a stored message, because it has more files, parts or text.
 
-        `is_outdated`: an earlier version of Plotline imported it. Then it is replaced unless its text would be shorter.
+        `is_outdated`: an earlier version of Plotline imported it. Then it is replaced, unless the file has only the
+        beginning of its text.
         """
         row = match.row
         # Parts with verdicts of blocks that were run again must not change.

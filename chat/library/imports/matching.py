@@ -13,6 +13,9 @@ from chat.library.imports.records import ParsedMessage
 from chat.models import Message
 from chat.vocabulary.parts import Role
 
+COMPARISONS_LIMIT = 10_000
+"""Maximum number of pairs at one `_Place` that are compared to find texts with an addition. More would take long."""
+
 _Place: TypeAlias = tuple[uuid.UUID | None, str, datetime]
 """Parent, role and time of a message. Versions that branch within one answer have the same values."""
 
@@ -23,7 +26,7 @@ class Match:
 
     row: Message
     is_sure: bool
-    """True if no other stored message could match."""
+    """True if the text matches, if the row is an empty answer, or if no other message could match."""
     has_grown: bool = False
     """True if the file has the same text with an addition at its end."""
 
@@ -63,20 +66,23 @@ def match_messages(
 
 def _pairs(messages: Sequence[ParsedMessage], rows: Sequence[Message]) -> Iterator[tuple[ParsedMessage, Match]]:
     """Yield the matches at one `_Place`: first messages with the same text, then those with more, then the others."""
+    by_text: dict[str, list[Message]] = defaultdict(list)
+    for row in reversed(rows):
+        by_text[row.text].append(row)
+    free = {row.pk: row for row in rows}
+    left: list[ParsedMessage] = []
+    for message in messages:
+        if same := by_text.get(message.text):
+            row = free.pop(same.pop().pk)
+            yield message, Match(row, is_sure=True)
+        else:
+            left.append(message)
+    for message in tuple(left) if len(left) * len(free) <= COMPARISONS_LIMIT else ():
+        beginnings = (row for row in free.values() if row.text and message.text.startswith(row.text))
+        if grown := next(beginnings, None):
+            left.remove(message)
+            del free[grown.pk]
+            yield message, Match(grown, is_sure=True, has_grown=True)
     is_only_one = len(messages) == len(rows) == 1
-    left, free = list(messages), list(rows)
-    for has_grown in (False, True):
-        for message in tuple(left):
-            texts = (
-                row for row in free if (_begins(message.text, row.text) if has_grown else message.text == row.text)
-            )
-            if (row := next(texts, None)) is not None:
-                left.remove(message)
-                free.remove(row)
-                yield message, Match(row, is_sure=True, has_grown=has_grown)
-    for message, row in zip(left, free, strict=False):
+    for message, row in zip(left, free.values(), strict=False):
         yield message, Match(row, is_sure=is_only_one)
-
-
-def _begins(text: str, beginning: str) -> bool:
-    return beginning != "" and text.startswith(beginning)

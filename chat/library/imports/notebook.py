@@ -20,13 +20,7 @@ from chat.library.imports.foreign_messages import build_answer, build_question
 from chat.library.imports.json_paths import JSONValue
 from chat.library.imports.notebook_cells import CellImages, LeftOut, joined_text, read_outputs
 from chat.library.imports.notebook_versions import read_cells
-from chat.library.imports.records import (
-    PARTS_LIMIT,
-    ParsedAttachment,
-    ParsedConversation,
-    ParsedMessage,
-    ParsedPlacement,
-)
+from chat.library.imports.records import PARTS_LIMIT, ParsedAttachment, ParsedConversation, ParsedMessage
 from chat.vocabulary.display_text import MARKDOWN
 from chat.vocabulary.markdown_source import escape_label, fence_code, unescape_text
 from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, Part, PartKind, Role, Text, Thought
@@ -43,8 +37,7 @@ NOTES_LIMIT = 50
 _HEADING = re.compile(r"\A### [^\n]*\n*")
 _ANSWERED_BY = re.compile(r"\A### [^\n]*\n*(?:\*(?:Model|Code): [^\n]*\*(?:\n+|\Z))?")
 """The beginning of an exported answer: a heading and, if there is one, the line below it that says who answered."""
-# Each of these patterns reads a text once. A pattern that backtracks would need minutes for a long text that almost
-# matches.
+# These two patterns read a text once. A pattern that backtracks would need minutes for a long text that almost matches.
 _IMAGE_LINK = re.compile(
     r"(?:(?<!\n)\n+)?(?:!\[(?>(?:[^\[\]\\\n]++|\\.)*)\]\(attachment:[^()\n]*+\)"
     r"|<img\s(?:[^<>\n]{0,200}\s)?src=[\"']?attachment:[^<>\n]*+>)"
@@ -60,9 +53,7 @@ def is_notebook(document: JSONValue) -> bool:
 
 def listed_files(document: JSONValue) -> list[str]:
     """Return the names of the files that Plotline stored beside a notebook. Other documents list none."""
-    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
-    own = metadata.get("plotline") if isinstance(metadata, dict) else None
-    files = own.get("files") if isinstance(own, dict) else None
+    files = document.object_at("metadata").object_at("plotline").get("files").value
     return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
@@ -72,8 +63,8 @@ def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConvers
     `name`, `data`: name and bytes of its file.
     """
     cells = read_cells(document)
-    metadata = _object_at(document, "metadata")
-    own = _object_at(metadata, "plotline")
+    metadata = document.object_at("metadata")
+    own = metadata.object_at("plotline")
     # Version 3 of nbformat has the name of the notebook among its metadata.
     titles = (metadata.get("title").value, metadata.get("name").value)
     title = next((one for one in titles if isinstance(one, str) and one.strip()), name.removesuffix(".ipynb"))
@@ -90,12 +81,6 @@ def parse_notebook(document: JSONValue, name: str, data: bytes) -> ParsedConvers
         attachments=tuple(parser.files),
         source_id=f"notebook {hashlib.sha256(data).hexdigest()}",
     )
-
-
-def _object_at(holder: JSONValue, name: str) -> JSONValue:
-    """Return the object with this name; an empty one if the value is missing, or no object."""
-    value = holder.get(name)
-    return value if isinstance(value.value, dict) else JSONValue({}, value.path)
 
 
 @dataclass(slots=True)
@@ -134,7 +119,7 @@ class _NotebookParser:
         self._finish_answer()
 
     def _read_exported_cell(self, cell: JSONValue) -> None:
-        own = _object_at(_object_at(cell, "metadata"), "plotline").as_object()
+        own = cell.object_at("metadata").object_at("plotline").as_object()
         role, model = own.get("role"), own.get("model")
         if role in ("header", "files", "end"):
             return
@@ -158,10 +143,9 @@ class _NotebookParser:
         text = unescape_text(_FILE_NAMES.sub("", _IMAGE_LINK.sub("", _HEADING.sub("", source)))).strip()
         images = self._cell_images(is_upload=True).read_attachments(cell)
         self.files += images
-        placements = tuple(ParsedPlacement(file.key, number, None) for number, file in enumerate(images))
         parent = self.messages[-1].key if self.messages else None
         key = str(len(self.messages))
-        self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, placements))
+        self.messages.append(build_question(key, parent, text or EMPTY_QUESTION, self.now, images))
 
     def _finish_answer(self) -> None:
         """Add the current answer. An answer without parts is added only after a question."""

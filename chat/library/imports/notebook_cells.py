@@ -36,7 +36,7 @@ def joined_text(value: JSONValue) -> str:
 
 
 def _line(value: JSONValue) -> str:
-    return str(value.value) if isinstance(value.value, int | float) else value.as_text_or("")
+    return str(value.value) if isinstance(value.value, int | float) else value.as_text_or_empty()
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ class CellResult:
 
     def add(self, output: JSONValue, images: CellImages) -> None:
         """Add an output. Raises RefusedImport if it is invalid."""
-        output_type = output.get("output_type").as_text_or("")
+        output_type = output.get("output_type").as_text_or_empty()
         if output_type == "stream":
             self.texts.append(joined_text(output.get("text")))
         elif output_type == "error":

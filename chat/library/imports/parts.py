@@ -76,7 +76,7 @@ def _read_provider_data(value: JSONValue) -> JSON:
 
 
 CLEARED_LIMIT = 1_000
-"""Maximum number of texts that the code of one result has cleared."""
+"""Maximum number of cleared texts of one result, and of its sentences about changed tables or missing cells."""
 
 READERS: Mapping[str, Callable[[JSONValue], JSON]] = {
     "round": JSONValue.as_integer,

@@ -55,7 +55,7 @@ def parse_document(document: JSONValue, read_file: ReadFile) -> ParsedConversati
         web_search=settings.get("web_search").as_choice_or(Conversation.WebSearch.AUTO, WEB_SEARCHES),
         private_data=settings.has("private_data") and settings.get("private_data").as_boolean(),
         system_instruction=_instruction(settings.get("system_instruction")),
-        project=settings.get("project").as_text_or("", NAME_LIMIT),
+        project=settings.get("project").as_text_or_empty(NAME_LIMIT),
         side_tokens=settings.get("side_tokens").as_integer(TOKENS_LIMIT),
         side_cost=read_amount(settings.get("side_cost")),
         created_at=settings.get("created_at").as_time(),

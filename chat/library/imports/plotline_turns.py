@@ -45,14 +45,14 @@ def read_turn(value: JSONValue, *, round_count: int) -> Turn:
         endpoint=value.get("endpoint").as_text(50),
         model=one_line(value.get("model").as_text(200)),
         model_version=value.get("model_version").as_text(),
-        model_note=value.get("model_note").as_text_or(""),
+        model_note=value.get("model_note").as_text_or_empty(),
         response_id=value.get("response_id").as_text(),
         code_mode=value.get("code_mode").as_choice(MODES),
         code_execution=value.get("code_execution").as_boolean(),
         code_reason=value.get("code_reason").as_text(),
         engine=value.get("engine").as_choice_or("", ENGINES),
         private_data=value.has("private_data") and value.get("private_data").as_boolean(),
-        move_reason=value.get("move_reason").as_text_or(""),
+        move_reason=value.get("move_reason").as_text_or_empty(),
         moved_before_round=value.get("moved_before_round").as_integer_or_none(),
         chosen=_read_chosen(value.get("chosen")),
         parameters=_read_parameters(value.get("parameters")),
@@ -95,7 +95,7 @@ def read_rounds(value: JSONValue) -> tuple[Round, ...]:
             model_version=one.get("model_version").as_text(),
             metadata=one.get("metadata").as_object(),
             started_calls=[call_id.as_text() for call_id in one.get("started_calls").items(PARTS_LIMIT)],
-            state=one.get("state").as_text_or(""),
+            state=one.get("state").as_text_or_empty(),
         )
         for one in value.items(ROUNDS_LIMIT)
     )
@@ -122,7 +122,7 @@ def read_decisions(value: JSONValue) -> tuple[CallDecision, ...]:
 
 def _read_sources(value: JSONValue) -> list[JSONObject]:
     return [
-        {"url": source.get("url").as_text(), "title": source.get("title").as_text_or("")}
+        {"url": source.get("url").as_text(), "title": source.get("title").as_text_or_empty()}
         for source in value.items(SOURCES_LIMIT)
     ]
 
@@ -134,7 +134,7 @@ def _read_chosen(value: JSONValue) -> JSONObject:
             raise value.refusal(f"“{name[:40]}” cannot be chosen for a turn.")
     chosen = TurnChoices(
         code_mode=value.get("code_mode").as_choice(MODES) if value.has("code_mode") else "",
-        model=one_line(value.get("model").as_text_or("", 200)),
+        model=one_line(value.get("model").as_text_or_empty(200)),
         continues=value.has("continues") and value.get("continues").as_boolean(),
         without_tools=value.has("without_tools") and value.get("without_tools").as_boolean(),
         own_code=value.has("own_code") and value.get("own_code").as_boolean(),

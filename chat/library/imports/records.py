@@ -101,7 +101,7 @@ class ParsedConversation:
     source_id: str = ""
     """Unique ID from the imported file. If empty, duplicates are detected by their content."""
     earlier_source_id: str = ""
-    """The `source_id` that earlier versions of Plotline gave to the conversation; empty if it was the same."""
+    """The `source_id` that earlier versions of Plotline gave to the conversation. Empty: they gave the same one."""
     content_digest: str = ""
     """SHA-256 in hex of all data that are read, with the bytes of files. Empty: the file is never compared with a
     conversation that has the same `source_id`.

@@ -13,8 +13,8 @@ from chat.models import CallDecision, Conversation, Feedback, Message, MessageAt
 BATCH_ROWS = 200
 BATCH_FILES = 20
 REWRITTEN_OF_TURN = (
-    *("provider", "model", "status", "code_execution", "private_data", "sources", "created_at", "started_at"),
-    "ended_at",
+    *("provider", "model", "status", "code_execution", "private_data"),
+    *("sources", "created_at", "started_at", "ended_at"),
 )
 
 
@@ -31,17 +31,15 @@ class ConversationRows:
 
     def write(self, messages: Sequence[ParsedMessage]) -> None:
         """Write the next messages, with the files that they show."""
-        keys = {placement.key for message in messages for placement in message.placements}
-        self._write_files(file for file in self.parsed.attachments if file.key in keys)
-        rows = _store_messages(self.conversation, messages, self.messages)
-        _store_turns(self.conversation, messages, rows)
-        _store_parts(messages, rows, self.files)
-        _store_feedback(self.conversation.owner_id, messages, rows)
+        self._write_files_of(messages)
+        _store_messages(self.conversation, messages, self.messages)
+        _store_turns(self.conversation, messages, self.messages)
+        _store_parts(messages, self.messages, self.files)
+        _store_feedback(self.conversation.owner_id, messages, self.messages)
 
     def rewrite(self, messages: Sequence[ParsedMessage]) -> None:
         """Replace the texts, parts and files of messages that are here already, and update their turns."""
-        keys = {placement.key for message in messages for placement in message.placements}
-        self._write_files(file for file in self.parsed.attachments if file.key in keys)
+        self._write_files_of(messages)
         ids = [self.messages[message.key].pk for message in messages]
         for start in range(0, len(ids), BATCH_ROWS):
             Part.objects.filter(message__in=ids[start : start + BATCH_ROWS]).delete()
@@ -57,6 +55,10 @@ class ConversationRows:
     def write_other_files(self) -> None:
         """Write the files that no message shows."""
         self._write_files(self.parsed.attachments)
+
+    def _write_files_of(self, messages: Sequence[ParsedMessage]) -> None:
+        keys = {placement.key for message in messages for placement in message.placements}
+        self._write_files(file for file in self.parsed.attachments if file.key in keys)
 
     def _write_files(self, files: Iterable[ParsedAttachment]) -> None:
         new = [file for file in files if file.key not in self.files]
@@ -120,10 +122,8 @@ def _store_attachments(parsed: Sequence[ParsedAttachment], owner_id: int) -> dic
     return stored
 
 
-def _store_messages(
-    conversation: Conversation, parsed: Sequence[ParsedMessage], rows: dict[str, Message]
-) -> dict[str, Message]:
-    """Add the stored messages by their key to `rows`, and return it."""
+def _store_messages(conversation: Conversation, parsed: Sequence[ParsedMessage], rows: dict[str, Message]) -> None:
+    """Store the messages, and add them by their key to `rows`."""
     for message in parsed:
         parent = None if message.parent is None else rows[message.parent]
         rows[message.key] = Message(
@@ -137,7 +137,6 @@ def _store_messages(
             created_at=message.created_at,
         )
     Message.objects.bulk_create([rows[message.key] for message in parsed], batch_size=BATCH_ROWS)
-    return rows
 
 
 def _store_turns(conversation: Conversation, parsed: Sequence[ParsedMessage], rows: Mapping[str, Message]) -> None:

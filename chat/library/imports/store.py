@@ -26,7 +26,7 @@ from chat.models.deletion import claim_deletion, delete_conversation
 from chat.models.write_pauses import WritePauses
 
 TRANSACTION_ROWS = 1_000
-"""Maximum number of messages and attachments in one transaction, which takes about half a second."""
+"""Maximum sum of the `_row_count` of conversations in one transaction, which takes about half a second."""
 SLICE_MESSAGES = 300
 """Maximum number of messages in one transaction of a long conversation; fewer if they have large files."""
 UNFINISHED_LIMIT = timedelta(minutes=1)
@@ -47,27 +47,19 @@ class ImportResult:
     """The ids of existing conversations to which the file has added something."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportPlan:
-    """The content that `store_conversations` would store."""
-
-    new: list[ParsedConversation]
-    """Conversations that are not here yet, each once."""
-    additions: dict[uuid.UUID, ParsedConversation]
-    """Id of an existing conversation -> the content that is added to it."""
-
-
-def plan_import(conversations: Sequence[ParsedConversation], *, owner_id: int) -> ImportPlan:
-    """Return the content of the conversations that is not here yet."""
-    new: dict[str, ParsedConversation] = {}
+def plan_import(
+    conversations: Sequence[ParsedConversation], owner_id: int
+) -> tuple[list[ParsedConversation], dict[uuid.UUID, ParsedConversation]]:
+    """Return the conversations that are not here yet, and by the ids of existing ones the content that they get."""
+    new: list[ParsedConversation] = []
     additions: dict[uuid.UUID, ParsedConversation] = {}
     for parsed in conversations:
         existing_id = find_here(parsed, owner_id)
         if existing_id is None:
-            new[compute_digest(parsed)] = parsed
+            new.append(parsed)
         elif not (addition := find_addition(existing_id, parsed)).is_empty:
             additions[existing_id] = addition.as_conversation()
-    return ImportPlan([*new.values()], additions)
+    return new, additions
 
 
 def without_doubles(conversations: Sequence[ParsedConversation]) -> list[ParsedConversation]:
@@ -89,14 +81,15 @@ def store_conversations(
 ) -> ImportResult:
     """Store the conversations for their new owner. Either all new ones are stored, or none.
 
-    Existing conversations get new content, each in separate transactions. `confirm`: called when the new conversations
-    are stored, and for each existing one that gets content. If it raises, these are not stored. `continued`: list to
-    which the ids of extended conversations are added, also if the import fails later.
+    `conversations`: each once, see `without_doubles`. Existing ones get new content, each in separate transactions.
+    `confirm`: called when the new conversations are stored, and for each existing one that gets content. If it raises,
+    these are not stored. `continued`: list to which the ids of extended conversations are added, also if the import
+    fails later.
     """
     created: list[uuid.UUID] = []
     existing: list[uuid.UUID] = []
     continued = [] if continued is None else continued
-    here = [(parsed, find_here(parsed, owner_id)) for parsed in without_doubles(conversations)]
+    here = [(parsed, find_here(parsed, owner_id)) for parsed in conversations]
     known = [(parsed, pk) for parsed, pk in here if pk is not None]
     pauses = WritePauses()
     try:
@@ -231,7 +224,11 @@ def _store_unless_existing(
         return existing_id, False
     try:
         with transaction.atomic():
-            conversation = _store_conversation(parsed, owner_id, projects)
+            conversation = create_conversation(parsed, owner_id, projects)
+            rows = ConversationRows(conversation, parsed)
+            rows.write(parsed.messages)
+            rows.write_other_files()
+            _set_times(conversation, parsed)
             ImportedConversation.objects.create(
                 owner_id=owner_id, conversation=conversation, digest=digest, content_digest=parsed.content_digest
             )
@@ -260,15 +257,6 @@ def _find_existing(owner_id: int, digest: str) -> uuid.UUID | None:
     """Return the id of the conversation that was imported before; `None` if there is none."""
     rows = ImportedConversation.objects.filter(owner_id=owner_id, digest=digest)
     return rows.values_list("conversation_id", flat=True).first()
-
-
-def _store_conversation(parsed: ParsedConversation, owner_id: int, projects: Mapping[str, Project]) -> Conversation:
-    conversation = create_conversation(parsed, owner_id, projects)
-    rows = ConversationRows(conversation, parsed)
-    rows.write(parsed.messages)
-    rows.write_other_files()
-    _set_times(conversation, parsed)
-    return conversation
 
 
 def _set_times(conversation: Conversation, parsed: ParsedConversation, **fields: datetime | None) -> None:

@@ -1,10 +1,10 @@
 """Parses conversations with Gemini in Google's Takeout: its file of activities, as JSON or as HTML.
 
-`takeout_entries` reads the entries: each is one question with its answer. HTML since 2025 names the conversation of an
-entry. Otherwise, questions with pauses of at most `GAP` between them form one conversation. Public programs use the
-same gap. Days would cut conversations at midnight of some time zone. Entries that a later file adds at the end change
-no earlier conversation. Such a conversation is recognized by the time and the text of its first entry. Times are
-rounded down to seconds, because HTML has no fractions. No entry names its model.
+`takeout_entries` reads the entries: most are a question with its answer. Newer files name the conversation of an entry.
+Otherwise, entries with pauses of at most `GAP` between them form one conversation. Public programs use the same gap.
+Days would cut conversations at midnight of some time zone. Newer entries in a later file can change only the last of
+these conversations. They are recognized by the time and the text of their first entry. Times are rounded down to
+seconds, because HTML has no fractions. No entry names its model.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _UPLOADED = re.compile(r"-[0-9a-f]{16}\.\w+\Z")
 
 
 def find_documents(names: Iterable[str]) -> list[str]:
-    """Return the paths of activities of Gemini. Folders and files have names in the reader's language."""
+    """Return the paths of activities of Gemini. Folders and files have names in the account's language."""
     paths = {name: PurePosixPath(name) for name in names}
     return [
         name

@@ -2,10 +2,10 @@
 
 Google does not document either format. The forms are taken from public programs, which were written for exports in
 several languages: 420AI's and llm-logparser's readers of JSON, a converter of a Slovene export in HTML, and scripts for
-Japanese, German and Chinese ones. An entry is one question with its answer: in JSON `title`, `time`, `safeHtmlItem`,
+Japanese, German and Chinese ones. Most entries are a question with its answer: in JSON `title`, `time`, `safeHtmlItem`,
 `subtitles`, `attachedFiles` and `imageFile`; in HTML an `outer-cell` with the question, the time and the answer in its
-first `content-cell`. Since 2025, the details of an entry in HTML name the conversation. The question follows words such
-as `Prompted` in the reader's language, which `find_label` recognizes.
+first `content-cell`. Since 2025, links of an entry name the conversation. The question follows words such as `Prompted`
+in the account's language, which `find_label` recognizes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from chat.library.imports.html_markdown import (
     nodes_to_markdown,
     parse_fragment,
 )
-from chat.library.imports.json_paths import EPOCH, JSONValue
+from chat.library.imports.json_paths import EPOCH, JSONValue, objects_in
 from chat.library.imports.takeout_times import read_time
 from chat.vocabulary.html_elements import Element
 from chat.vocabulary.parts import JSON
@@ -70,7 +70,7 @@ def find_label(entries: Sequence[Entry]) -> str:
     """Return the words before each question, such as `Prompted`; empty if they are not recognized.
 
     These are known words, or words up to a colon or a no-break space with which more than one and at least half of the
-    answered entries begin.
+    answered entries begin. If no entry is answered, all entries count.
     """
     titles = [entry.title for entry in entries if entry.answers] or [entry.title for entry in entries]
     counts = Counter(label for title in titles if (label := _label_of(title)))
@@ -106,20 +106,20 @@ def read_json(document: JSONValue) -> Iterator[Entry]:
 
 
 def _json_entry(value: JSONValue, time: datetime) -> Entry:
-    drafts = [one.get("html").as_text_or("", HTML_LIMIT_CHARS) for one in value.many_at("safeHtmlItem", DRAFTS_LIMIT)]
-    subtitles = [(one.get("name"), one.get("url")) for one in _objects(value.get("subtitles").value)]
+    drafts = [one.get("html").as_text_or_empty(HTML_LIMIT_CHARS) for one in value.many_at("safeHtmlItem", DRAFTS_LIMIT)]
+    subtitles = [(one.get("name"), one.get("url")) for one in objects_in(_list(value.get("subtitles").value))]
     named = [(url, name) for name, url in subtitles if isinstance(url, str) and isinstance(name, str)]
     files = {url: name.lstrip("- ") for url, name in named if "://" not in url}
     listed = [*_list(value.get("attachedFiles").value), value.get("imageFile").value]
     names = [name for name in dict.fromkeys(one for one in listed if isinstance(one, str) and one) if name not in files]
     shown = [name for name in names if any(name in draft for draft in drafts)]
     files |= {name: "" for name in names if name not in shown}
-    details = [one.get(name) for one in _objects(value.get("details").value) for name in ("name", "url")]
+    details = [one.get(name) for one in objects_in(_list(value.get("details").value)) for name in ("name", "url")]
     addresses = " ".join(one for one in [*details, value.get("titleUrl").value] if isinstance(one, str))
     conversation = _CONVERSATION.search(addresses[:10_000])
     return Entry(
         time=time,
-        title=value.get("title").as_text_or("").strip(" \n"),
+        title=value.get("title").as_text_or_empty().strip(" \n"),
         answers=tuple(text for text in map(html_to_markdown, drafts) if text),
         files=tuple(list(files.items())[:FILES_LIMIT]),
         pictures=tuple(shown[:FILES_LIMIT]),
@@ -223,7 +223,3 @@ def _conversation_id(match: re.Match[str] | None) -> str:
 
 def _list(value: JSON) -> list[JSON]:
     return value[:1_000] if isinstance(value, list) else []
-
-
-def _objects(value: JSON) -> Iterator[dict[str, JSON]]:
-    yield from (one for one in _list(value) if isinstance(one, dict))

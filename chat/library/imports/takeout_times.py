@@ -1,4 +1,4 @@
-"""Reads the times in Google's activity files, which have the format of the reader's language. Pure.
+"""Reads the times in Google's activity files, which have the format of the account's language. Pure.
 
 Known forms: `Nov 5, 2025, 1:34:47 AM CEST`, `5. nov. 2025, 01:34:47 CEST`, `16.10.2025, 10:08:52 MESZ`,
 `2025/11/13 20:10:22 JST`, `2026年3月26日 13:08:19 HKT` and ISO 8601.

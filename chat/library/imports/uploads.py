@@ -151,7 +151,7 @@ def write_pieces(job: ImportJob, file: BinaryIO) -> None:
 
 
 def cancel(job: ImportJob) -> None:
-    """End an upload or an import. An upload is deleted. Imported conversations stay, and the result lists them."""
+    """End an upload or an import. Before the import begins, the row is deleted. Imported conversations stay."""
     rows = ImportJob.objects.filter(pk=job.pk)
     unread = (ImportJob.State.UPLOADING, ImportJob.State.QUEUED)
     is_unread = bool(rows.filter(state__in=unread).update(state=ImportJob.State.REFUSED, refusal=CANCELLED))

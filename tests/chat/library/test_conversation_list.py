@@ -13,7 +13,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.library.conversation_list import LIST_PAGE_SIZE, SEARCH_PAGE_SIZE
-from chat.library.forms import ListForm
 from chat.models import Conversation, ListPosition, Message, Project, User
 from chat.models.form_fields import ListPositionField
 from chat.vocabulary.parts import PartKind
@@ -422,11 +421,3 @@ def test_invalid_query_of_a_list_is_refused_with_an_error_message(
 ) -> None:
     response = browser.get("/conversations/", query)
     assert (response.status_code, response.content.decode()) == (400, sentence)
-
-
-def test_list_position_is_unchanged_after_it_was_serialized_and_parsed(owner: User) -> None:
-    conversation = make_conversation(owner)
-    position = ListPosition(conversation.updated_at, conversation.pk)
-    form = ListForm({"after": ListPositionField.serialize(position)})
-    assert form.is_valid()
-    assert form.cleaned_data["after"] == position

@@ -140,13 +140,6 @@ def test_socket_url_on_the_page_contains_the_revision_of_the_conversation(browse
     assert context["code_execution_choices"] == Conversation.CodeExecution.choices
 
 
-def test_sidebar_lists_only_own_conversations_newest_first(browser: Client, owner: User) -> None:
-    older, newer = make_conversation(owner), make_conversation(owner)
-    make_conversation()
-    [group] = browser.get(older.get_absolute_url()).context["groups"]
-    assert group.entries == [newer, older]
-
-
 @pytest.mark.parametrize("is_emulated", [True, False])
 def test_page_mentions_the_demo_model_only_if_gemini_is_emulated(
     browser: Client, owner: User, settings: Settings, is_emulated: bool
@@ -315,11 +308,6 @@ def test_other_settings_can_be_changed_if_the_conversations_model_is_no_longer_o
     assert "gone-1 (no longer offered)" in html
 
 
-def test_settings_of_another_users_conversation_return_404(browser: Client) -> None:
-    theirs = make_conversation()
-    assert browser.post(f"/c/{theirs.pk}/settings/", {"code_execution": "off"}).status_code == 404
-
-
 # --- usage
 
 
@@ -346,15 +334,6 @@ def test_usage_shows_a_minimum_cost_if_the_price_of_an_answer_is_unknown(owner: 
     Turn.objects.filter(pk=unpriced.turn.pk).update(cost=Decimal("0.02"))
     make_model_message(conversation)
     assert conversation_usage(conversation) == ConversationUsage(14, "at least $0.02", 2)
-
-
-def test_usage_runs_one_query(owner: User) -> None:
-    conversation = make_conversation(owner)
-    for _ in range(3):
-        make_model_message(conversation)
-    with CaptureQueriesContext(connection) as queries:
-        conversation_usage(conversation)
-    assert len(queries) == 1
 
 
 # --- the demo user

@@ -26,7 +26,6 @@ from chat.vocabulary.parts import (
     ExecutableCode,
     PartKind,
     Text,
-    Thought,
 )
 from tests.chat.library.exports.samples import (
     add_parts,
@@ -124,6 +123,13 @@ def test_file_is_stored_under_the_input_file_name_that_code_uses() -> None:
     make_model_message(conversation, parts=[(PartKind.EXECUTABLE_CODE, code)])
     with zipfile.ZipFile(io.BytesIO(exported_bytes(conversation, "ipynb"))) as opened:
         assert opened.namelist() == ["conversation.ipynb", "input_file_0.csv", "plain.csv", "input_file_1.csv"]
+
+
+def test_code_is_searched_for_the_names_of_more_files_than_one_query_can_name() -> None:
+    answer = make_model_message(make_conversation(), parts=[(PartKind.EXECUTABLE_CODE, "open('1099.png')")])
+    source = ExportSource(answer.conversation, answer.created_at)
+    assert source.is_in_code([f"{number}.png" for number in range(1_100)])
+    assert not source.is_in_code([f"{number}.csv" for number in range(1_100)])
 
 
 def test_code_that_was_stopped_is_tagged_to_be_skipped_when_the_notebook_runs() -> None:
@@ -250,14 +256,6 @@ def test_label_of_a_model_is_escaped_in_markdown_cells() -> None:
     html = MarkdownIt("commonmark", {"html": True}).render(cells[0].source)
     assert unescape(html.splitlines()[0]) == "<h3>Answer (<img src=x> # Not *a* heading)</h3>"
     assert "<img" not in html
-
-
-def test_thought_is_exported_below_the_same_line_as_on_the_page() -> None:
-    answer = make_model_message(make_conversation(), parts=[])
-    add_parts(answer, Thought("It is long.", duration_ms=4200), Thought("It is old."))
-    first, second = (cell.source for cell in notebook_of(answer.conversation).cells if ">" in cell.source)
-    assert first.endswith("\n\n> **Thought for 4.2 s**\n>\n> It is long.")
-    assert second == "> **Thoughts**\n>\n> It is old."
 
 
 def test_files_with_the_same_name_are_stored_under_the_names_that_session_code_uses() -> None:

@@ -14,36 +14,26 @@ from typing import Any, BinaryIO
 from django.http import HttpResponse
 from django.test import Client
 
+from tests.chat.library.imports.test_chatgpt import conversation_of, node
+
 TUS = {"Tus-Resumable": "1.0.0"}
 PIECE = "application/offset+octet-stream"
 
 
 def conversation(number: int, *, files: int = 1, turns: int = 2) -> dict[str, Any]:
     """Return a conversation of ChatGPT's export. Each of its questions but the first follows an answer."""
-    mapping: dict[str, Any] = {}
-    parent = None
+    began_at_s = 1_700_000_000 + number * 100
+    names = [f"file-{number}x{one}" for one in range(files)]
+    nodes: list[dict[str, Any]] = []
     for turn in range(turns):
         for role in ("user", "assistant"):
-            key = f"{role}-{turn}"
-            names = [f"file-{number}x{one}" for one in range(files)] if key == "user-0" else []
-            attached = [{"id": name, "name": f"{name}.bin"} for name in names]
-            mapping[key] = {
-                "parent": parent,
-                "message": {
-                    "author": {"role": role},
-                    "create_time": 1_700_000_000 + number * 100 + len(mapping),
-                    "content": {"content_type": "text", "parts": [f"{role} {turn} of conversation {number}."]},
-                    "metadata": {"attachments": attached},
-                },
-            }
-            parent = key
-    return {
-        "title": f"Conversation {number}",
-        "conversation_id": f"conversation-{number}",
-        "create_time": 1_700_000_000 + number * 100,
-        "mapping": mapping,
-        "current_node": parent,
-    }
+            parent = nodes[-1]["id"] if nodes else None
+            attached = [] if nodes else [{"id": name, "name": f"{name}.bin"} for name in names]
+            text = f"{role} {turn} of conversation {number}."
+            fields = {"time": began_at_s + len(nodes), "metadata": {"attachments": attached}}
+            nodes.append(node(f"{role}-{turn}", parent, role, text, **fields))
+    titles = {"title": f"Conversation {number}", "conversation_id": f"conversation-{number}"}
+    return conversation_of(*nodes, current=nodes[-1]["id"], create_time=began_at_s, **titles)
 
 
 def write_archive(
@@ -54,8 +44,8 @@ def write_archive(
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", json.dumps(conversations))
         for one in conversations:
-            for node in one.get("mapping", {}).values():
-                for attached in node["message"]["metadata"]["attachments"]:
+            for value in one.get("mapping", {}).values():
+                for attached in value["message"]["metadata"]["attachments"]:
                     archive.writestr(f"{attached['id']}.dat", source.randbytes(file_bytes), zipfile.ZIP_STORED)
 
 

@@ -13,7 +13,10 @@ from pytest_django import Settings
 
 from attachments.models import Attachment
 from chat.library.imports import chatgpt, importer, json_document, rows, store
+from chat.library.imports.foreign_messages import build_question
 from chat.library.imports.importer import EMPTY, import_file
+from chat.library.imports.json_paths import EPOCH
+from chat.library.imports.matching import match_messages
 from chat.library.imports.refusal import RefusedImport
 from chat.library.imports.store import ONE_AT_A_TIME
 from chat.models import Conversation, ImportedConversation, Message, Quota, QuotaUse
@@ -100,6 +103,17 @@ def test_notebook_cell_that_resembles_an_exported_message_is_read_in_linear_time
         import_file(file, owner_id=make_user().pk, name="file.ipynb")
 
     assert time_growth(import_cell, len(source)) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize("addition", ["", "other "])
+def test_versions_with_the_same_time_are_compared_with_stored_ones_in_linear_time(addition: str) -> None:
+    def match(count: int) -> None:
+        texts = [f"text {number}" for number in range(count)]
+        messages = [build_question(text, None, text, EPOCH) for text in texts]
+        rows = [Message(role="user", text=addition + text, created_at=EPOCH) for text in reversed(texts)]
+        assert len(match_messages(messages, rows, {})) == count
+
+    assert time_growth(match, 4_000) < GROWTH_LIMIT
 
 
 def test_json_with_too_many_strings_is_refused_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from chat.library.imports import importer, store
 from chat.library.imports.importer import import_file
 from chat.library.imports.refusal import RefusedImport
 from chat.models import Conversation, ImportedConversation, Message, User, write_pauses
+from tests.chat.library.imports.test_chatgpt import conversation_of, node
 from tests.factories import make_user
 
 MESSAGES = 8
@@ -38,22 +39,12 @@ def owner(transactional_db: None) -> User:
 
 def long_file() -> bytes:
     """Return a conversation in ChatGPT's form."""
-    mapping: dict[str, object] = {"root": {"id": "root", "message": None, "parent": None, "children": ["0"]}}
-    for number in range(MESSAGES):
-        mapping[str(number)] = {
-            "id": str(number),
-            "parent": str(number - 1) if number else "root",
-            "children": [str(number + 1)] if number + 1 < MESSAGES else [],
-            "message": {
-                "id": str(number),
-                "author": {"role": "assistant" if number % 2 else "user"},
-                "create_time": 1.7e9 + number,
-                "content": {"content_type": "text", "parts": [f"text {number}"]},
-                "metadata": {},
-            },
-        }
-    document = {"id": "long", "title": "Long", "mapping": mapping, "current_node": str(MESSAGES - 1)}
-    return json.dumps([document]).encode()
+    roles = ("user", "assistant")
+    nodes = [
+        node(str(number), str(number - 1) if number else None, roles[number % 2], f"text {number}", time=1.7e9 + number)
+        for number in range(MESSAGES)
+    ]
+    return json.dumps([conversation_of(*nodes, current=nodes[-1]["id"])]).encode()
 
 
 def test_import_of_a_long_conversation_pauses_between_its_transactions(

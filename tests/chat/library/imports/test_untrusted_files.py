@@ -74,10 +74,7 @@ def refusal_of(data: bytes) -> str:
             0,
             "$.messages[0].parts[0].attachment_index: the message has no such attachment",
         ),
-        ("messages.0.parts.0.round", "1", "$.messages[0].parts[0].round: there must be a whole number"),
         ("messages.0.parts.0.round", -1, "$.messages[0].parts[0].round: there must be a whole number"),
-        ("messages.0.parts.0.made_by", 1, "$.messages[0].parts[0].made_by: there must be a text"),
-        ("messages.0.parts.0.provider_data", [], "$.messages[0].parts[0].provider_data: there must be an object"),
         (
             "messages.0.parts.0.provider_data",
             {"thought_signature": 5},
@@ -196,10 +193,6 @@ def test_zip_entry_that_unpacks_to_too_much_is_refused() -> None:
     assert refusal == "a/conversation.json: “a/conversation.json” is larger than allowed when it is unpacked."
 
 
-def test_archive_with_too_many_entries_is_refused_before_it_is_parsed() -> None:
-    assert "more than 20000 entries" in refusal_of(zipped({f"{number}": b"" for number in range(20_001)}))
-
-
 def test_broken_archives_are_refused() -> None:
     whole = exported_bytes(rich_conversation(), "zip")
     assert "broken" in refusal_of(whole[: len(whole) // 2])
@@ -229,21 +222,11 @@ def test_archive_with_one_invalid_conversation_is_refused_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("part", "sentence"),
     [
-        ({"kind": "function_call", "name": 5}, "name: there must be a text"),
-        ({"kind": "function_call", "name": "f", "arguments": "x"}, "arguments: there must be an object"),
-        ({"kind": "function_response", "name": "f", "result": []}, "result: there must be an object"),
-        ({"kind": "function_response", "name": "f", "is_error": 1}, "is_error: there must be true or false"),
         ({"kind": "function_response"}, "name: there must be a text"),
-        ({"kind": "file_data", "uri": {}}, "uri: there must be a text"),
-        ({"kind": "display", "display": "x"}, "display: there must be an object"),
         ({"kind": "executable_code", "engine": "native"}, "code: there must be a text"),
-        ({"kind": "executable_code", "code": "1", "engine": "cloud"}, "engine: “cloud” is none of native, session"),
-        ({"kind": "executable_code", "code": "1", "id": 1}, "id: there must be a text"),
-        ({"kind": "code_execution_result", "output": 1}, "output: there must be a text"),
-        ({"kind": "code_execution_result", "outcome": []}, "outcome: there must be a text"),
     ],
 )
-def test_error_contains_the_json_path_of_an_invalid_field_of_a_part(part: dict[str, object], sentence: str) -> None:
+def test_error_contains_the_json_path_of_a_missing_field_of_a_part(part: dict[str, object], sentence: str) -> None:
     document = exported_json(rich_conversation())
     refusal = refusal_of(changed("messages.1.parts.0", {"index": 0, "round": 0} | part, document))
     assert refusal.startswith(f"$.messages[1].parts[0].{sentence}")
