@@ -4,7 +4,7 @@
 - No body is parsed on the event loop. Twisted would parse every form: 15 MB of multipart lines take ten seconds.
 - A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
 - A request that does not arrive in time is given up, also if its bytes come one by one.
-- A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.
+- A WebSocket message may be sent in any length. Autobahn applies its limit for received messages to sent ones too.
 """
 
 from __future__ import annotations

@@ -65,9 +65,9 @@ class Choice:
 
 
 def list_choices(current: str = "") -> list[Choice]:
-    """Return the server's default, then the presets, then the models, with at most three queries.
+    """Return the server's default, then the presets, then the models. At most three queries if `current` is among them.
 
-    `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
+    `current` is the conversation's choice. If it is none of them, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
     `find_setup` returns. The demo model is one choice, in place of all models that it replaces. It has no choice of its
     own if it is the server's default, which is the first choice, or if an endpoint has a model with its name.

@@ -129,7 +129,7 @@ class ChunkDecoder:
 
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
-    """Yield the content of one chunk: identity, text, pictures, calls, metadata, finish, usage, and an error last."""
+    """Yield the content of one chunk: identity, text, pictures, calls, finish, metadata, usage, and an error last."""
     identity = ResponseIdentified(
         as_text(chunk.get("id"))[:WORD_LIMIT_CHARS], as_text(chunk.get("model"))[:WORD_LIMIT_CHARS]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
-from chat.providers import get_provider, is_demo, warm_up
+from chat.providers import get_provider, is_demo
 from chat.providers.base import Provider
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.openai_compatible.provider import OpenAICompatibleProvider
@@ -13,7 +13,6 @@ from chat.providers.provider_errors import Overloaded
 
 
 def test_provider_is_made_once_per_process() -> None:
-    warm_up(["gemini"])
     provider = get_provider("gemini")
     assert isinstance(provider, GeminiProvider)
     assert get_provider("gemini") is provider
