@@ -81,9 +81,8 @@ class AccountAdapter(DefaultAccountAdapter):
         A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
         """
         name = str(credentials.get("username", ""))
-        return (
-            f"{normalize_name(name)} {find_browser(request, User.objects.named(name)) or self.get_client_ip(request)}"
-        )
+        browser = find_browser(request, User.objects.named(name))
+        return f"{normalize_name(name)} {browser or self.get_client_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
         """Count an attempt for address and account. Raise ValidationError if there were too many for the address.

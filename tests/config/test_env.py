@@ -59,7 +59,7 @@ def test_error_for_an_unreadable_secret_file_names_the_variable(tmp_path: Path) 
     with pytest.raises(ImproperlyConfigured, match="KEY_FILE names"):
         Env({"KEY_FILE": str(tmp_path / "absent")}).secret("KEY")
     (tmp_path / "binary").write_bytes(b"\xff")
-    with pytest.raises(ImproperlyConfigured, match="KEY_FILE names .* not text"):
+    with pytest.raises(ImproperlyConfigured, match="it is not text"):
         Env({"KEY_FILE": str(tmp_path / "binary")}).secret("KEY")
 
 
