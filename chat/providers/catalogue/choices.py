@@ -13,7 +13,7 @@ from chat.models import LanguageModel
 from chat.providers import is_demo
 from chat.providers.catalogue.offers import Offers, Row
 from chat.providers.catalogue.published import ModelEnd, end_of
-from chat.providers.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, prices_on, today, uses_demo
+from chat.providers.catalogue.setups import DEMO_LABEL, find_setup, prices_on, today, uses_demo
 from chat.vocabulary.built_in_tools import URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.demo_model import DEMO_MODEL
 from chat.vocabulary.number_text import english_date
@@ -23,7 +23,6 @@ PRESETS = "Presets"
 MODELS = "Models"
 MISSING_NOTICE = "No longer offered by the provider."
 NOT_OFFERED_NOTICE = "No longer offered here. Choose another one."
-UNLISTED_NOTICE = "Not in the catalogue, so its price is not known."
 DEMO_DESCRIPTION = "Answers a few kinds of question, and runs the code of any ```python block."
 DEMO_SEARCH = "The demo model has no access to the web, and says so. Gemini searches Google and reads web pages."
 SEARCH_HELP = "The model searches Google when that helps, and names its sources. {cost}"
@@ -90,8 +89,6 @@ def list_choices(current: str = "") -> list[Choice]:
 def _current_choice(current: str) -> Choice:
     """Return the choice of a conversation that the catalogue does not offer. The demo model may answer in its place."""
     choice = Choice(current, current, NOT_OFFERED_NOTICE, "", is_missing=True, search_help=NOT_IN_CATALOGUE)
-    if is_unlisted(current):
-        choice = replace(choice, description=UNLISTED_NOTICE, group=MODELS, is_missing=False)
     if not uses_demo(current):
         return choice
     setup = find_setup(current)

@@ -183,16 +183,6 @@ def _find_unlisted_setup(name: str) -> Setup:
     return Setup(settings.CHAT_PROVIDER, name, label=name)
 
 
-def is_unlisted(name: str) -> bool:
-    """Return whether users may choose this id although no row names it. No query if ALLOW_UNLISTED_MODELS is off."""
-    if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
-        return False
-    try:
-        return _find_catalogued_setup(name) is None
-    except UnknownModel:
-        return False
-
-
 def _unknown(name: str) -> UnknownModel:
     return UnknownModel(f"There is no model “{name[:100]}” here. {known_names_sentence()}")
 
