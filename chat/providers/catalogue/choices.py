@@ -173,24 +173,15 @@ def _amount(price: Decimal) -> str:
 
 def _default_choice(row: Row | None, addresses: Mapping[str, str]) -> Choice:
     if row is None:
-        label, description, is_missing, uses_demo_model = settings.DEFAULT_MODEL, "", False, is_demo()
-        search, search_help = Search.NONE, NOT_IN_CATALOGUE
+        choice = Choice("", settings.DEFAULT_MODEL, "", DEFAULT, is_missing=False, search_help=NOT_IN_CATALOGUE)
+        uses_demo_model = is_demo()
     else:
-        choice = _row_choice("", row, addresses)
+        choice = replace(_row_choice("", row, addresses), group=DEFAULT)
         model = _model_of(row)
-        label, description, is_missing = choice.label, choice.description, choice.is_missing
-        search, search_help = choice.search, choice.search_help
         uses_demo_model = is_demo(model.provider, model.endpoint)
-    return Choice(
-        value="",
-        label=DEMO_LABEL if uses_demo_model else label,
-        description=DEMO_NOTICE if uses_demo_model else description,
-        group=DEFAULT,
-        is_missing=is_missing and not uses_demo_model,
-        is_demo=uses_demo_model,
-        search=Search.NONE if uses_demo_model else search,
-        search_help=DEMO_SEARCH if uses_demo_model else search_help,
-    )
+    if uses_demo_model:
+        return Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True, search_help=DEMO_SEARCH)
+    return choice
 
 
 def _model_of(row: Row) -> LanguageModel:

@@ -46,6 +46,9 @@ def test_text_of_an_error_has_only_its_code_and_status() -> None:
     assert str(Overloaded("what a person wrote")) == "overloaded"
 
 
-@pytest.mark.parametrize(("name", "endpoint"), [("oracle", ""), ("gemini", "elsewhere")])
-def test_demo_model_does_not_answer_for_a_provider_that_does_not_exist(name: str, endpoint: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "endpoint"), [("oracle", ""), ("gemini", "elsewhere"), ("openai_compatible", "deleted")]
+)
+def test_demo_model_does_not_answer_for_a_provider_or_endpoint_that_does_not_exist(name: str, endpoint: str) -> None:
+    assert is_demo()
     assert not is_demo(name, endpoint)
