@@ -13,7 +13,6 @@ import asyncio
 from typing import TypeAlias, cast
 
 from daphne import http_protocol, server
-from daphne.cli import CommandLineInterface
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet.tcp import Port
 from twisted.web.http import HTTPChannel
@@ -287,9 +286,3 @@ class Server(server.Server):
             isinstance(protocol, kind) and "disconnected" not in details
             for protocol, details in self.connections.items()
         )
-
-
-class Command(CommandLineInterface):
-    """Daphne's command, which runs the server of this module."""
-
-    server_class = Server

@@ -80,12 +80,6 @@ class Server(daphne_server.Server):
             self.stop()
 
 
-class Command(daphne_server.Command):
-    """Daphne's command, which runs the server of this module."""
-
-    server_class = Server
-
-
 async def drain(limit_s: float) -> None:
     """Wait until all turns have ended and pages have moved. After `limit_s` interrupt the remaining turns."""
     runner = Runner.current()

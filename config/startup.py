@@ -53,7 +53,7 @@ def refuse_path(arguments: Sequence[str]) -> None:
 
 
 def prepare_process(loop: asyncio.AbstractEventLoop) -> None:
-    """Load what the first requests need, and start the threads that clean up after processes that have died.
+    """Load what the first requests need, and start the threads that clean up.
 
     `loop`: the event loop on which the process will serve.
     """

@@ -1,4 +1,4 @@
-"""Converts the chunks of all servers to one normal form. Pure. No other module knows how responses of servers differ.
+"""Converts the chunks of all servers to one normal form. Pure.
 
 A chunk is a JSON object of a stream, or the whole response of a server that does not stream. Values of an unexpected
 type are ignored, because servers add fields and change their types without notice.
