@@ -177,7 +177,7 @@ def test_deeply_nested_arguments_are_treated_as_invalid() -> None:
 @pytest.mark.parametrize("field", ["arguments", "id", "extra"])
 def test_total_size_of_the_arguments_ids_and_unknown_fields_of_all_calls_is_limited(field: str) -> None:
     with pytest.raises(ValueError, match="too much"):
-        events_of(piece(**{"index": one, "id": str(one), "name": "f", field: f"{one}" * 1_000_000}) for one in range(5))
+        events_of(piece(index=one, name="f", **{"id": str(one), field: f"{one}" * 1_000_000}) for one in range(5))
 
 
 @given(

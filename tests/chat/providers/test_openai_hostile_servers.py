@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import aiohttp
 import pytest
-from pytest_django import Settings
 
 from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible import transport
@@ -39,7 +38,7 @@ PIECE = b"a" * 65_536
 
 
 class OneEndpoint:
-    """An `EndpointStore` with one endpoint, whose model was probed."""
+    """Replaces `StoredEndpoints` by one endpoint, whose model was probed."""
 
     endpoint: ClassVar[Endpoint]
 
@@ -67,9 +66,9 @@ async def server() -> AsyncGenerator[RawServer, None]:
 
 @pytest.fixture
 async def provider(
-    server: RawServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    settings.ENDPOINT_STORE = f"{__name__}.{OneEndpoint.__name__}"
+    monkeypatch.setattr("chat.providers.openai_compatible.provider.StoredEndpoints", OneEndpoint)
     monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", f"{server.url}/v1", KEY), raising=False)
     made = OpenAICompatibleProvider("e")
     yield made
