@@ -112,10 +112,9 @@ class Env:
         return value
 
     def url(self, name: str, schemes: tuple[str, ...]) -> str:
-        """Return a URL with one of the schemes, or an empty text."""
+        """Return a URL with one of the schemes, or an empty text. An error does not show it: it may hold a password."""
         value = self.text(name)
-        if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
-            raise ImproperlyConfigured(
-                f"{name} must begin with {' or '.join(f'{s}://' for s in schemes)}, not {value!r}."
-            )
+        beginnings = [f"{scheme}://" for scheme in schemes]
+        if value and not value.startswith(tuple(beginnings)):
+            raise ImproperlyConfigured(f"{name} must begin with {' or '.join(beginnings)}.")
         return value

@@ -93,6 +93,12 @@ def test_error_for_an_invalid_value_names_the_variable(read: Callable[[Env], obj
         read(Env({"NAME": "maybe"}))
 
 
+def test_error_for_an_invalid_url_does_not_show_its_password() -> None:
+    with pytest.raises(ImproperlyConfigured) as caught:
+        Env({"NAME": "mysql://someone:secret@host/name"}).url("NAME", ("sqlite", "postgres"))
+    assert "secret" not in str(caught.value)
+
+
 def test_number_below_its_minimum_is_refused() -> None:
     with pytest.raises(ImproperlyConfigured, match="at least 2"):
         Env({"NAME": "1"}).integer("NAME", 5, minimum=2)
