@@ -1,4 +1,4 @@
-"""Finds out whether the end of a Markdown text that arrives in pieces is inside code, or quoted as code. Pure.
+"""Finds out whether the end of a Markdown text that arrives in pieces, or a mark there, is inside code. Pure.
 
 Code is a fenced block, at any indentation, or a span between backticks on one line.
 """
