@@ -163,10 +163,9 @@ class Accumulator:
                 yield from self._report(report)
 
     def close(self, *, is_done: bool) -> Iterator[StreamEvent]:
-        """Yield the rest: held text, a finish reason if the server sent none, reasoning details, and calls.
+        """Yield the rest: held text, a finish if the server sent none, reasoning details, calls, and a corrected finish.
 
-        An answer that is empty, or has a call as text, gets another finish at its end. `is_done`: whether the server
-        said that the stream is complete.
+        `is_done`: whether the server said that the stream is complete.
         """
         yield from self.flush()
         if self._finish is None and is_done:
