@@ -20,7 +20,7 @@ _TAKES_BROTLI = re.compile(r"\bbr\b")
 
 
 class CompressPages(GZipMiddleware):
-    """Compresses HTML: whole pages with Brotli if the browser accepts it, and all other responses with gzip.
+    """Compresses HTML: whole pages with Brotli if the browser accepts it, and other HTML with gzip.
 
     Pages hold both secrets and text that their reader typed, so their size could reveal a secret (the BREACH attack).
     Therefore each response has random bytes, which Django's middleware adds to gzip, and Django masks the CSRF token.

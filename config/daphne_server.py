@@ -4,7 +4,7 @@
 - No body is parsed on the event loop. Twisted would parse every form: 15 MB of multipart lines take ten seconds.
 - A download is sent no faster than the client reads it. Daphne alone would hold all of it in memory.
 - A request that does not arrive in time is given up, also if its bytes come one by one.
-- A WebSocket message may have any length. Autobahn applies its limit for received messages to sent ones too.
+- A WebSocket message may be sent in any length. Autobahn applies its limit for received messages to sent ones too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import asyncio
 from typing import TypeAlias, cast
 
 from daphne import http_protocol, server
-from daphne.cli import CommandLineInterface
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet.tcp import Port
 from twisted.web.http import HTTPChannel
@@ -287,9 +286,3 @@ class Server(server.Server):
             isinstance(protocol, kind) and "disconnected" not in details
             for protocol, details in self.connections.items()
         )
-
-
-class Command(CommandLineInterface):
-    """Daphne's command, which runs the server of this module."""
-
-    server_class = Server

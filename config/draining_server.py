@@ -65,7 +65,7 @@ class Server(daphne_server.Server):
         try:
             await drain(settings.DRAIN_SECONDS)
             self.stop_listening()
-            await close_pages()
+            await _move(broadcast.all_subscribers())
             await asyncio.gather(
                 self.wait_until_closed(WebSocket, daphne_server.CLOSE_LIMIT_S),
                 # Open requests are downloads, and requests that wait for code.
@@ -78,12 +78,6 @@ class Server(daphne_server.Server):
             await live_readings.end_all()
         finally:
             self.stop()
-
-
-class Command(daphne_server.Command):
-    """Daphne's command, which runs the server of this module."""
-
-    server_class = Server
 
 
 async def drain(limit_s: float) -> None:
@@ -119,11 +113,7 @@ async def move_pages(runner: Runner) -> None:
         await asyncio.sleep(MOVE_INTERVAL_S)
 
 
-async def close_pages() -> None:
-    """Close all connections."""
-    await _move(broadcast.all_subscribers())
-
-
 async def _move(subscribers: list[tuple[str, broadcast.Subscriber]]) -> None:
+    """Tell these pages to connect again, and close their connections."""
     movable = [subscriber for _, subscriber in subscribers if isinstance(subscriber, Movable)]
     await asyncio.gather(*(subscriber.move() for subscriber in movable), return_exceptions=True)

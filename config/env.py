@@ -37,18 +37,19 @@ class Env:
         """Return the value without surrounding whitespace, or the default if it is empty."""
         return self._variables.get(name, "").strip() or default
 
-    def secret(self, name: str, default: str = "") -> str:
+    def secret(self, name: str) -> str:
         """Return the content of the file that the variable `<name>_FILE` names, or else the value of `name`."""
         path = self.text(f"{name}_FILE")
         if not path:
-            return self.text(name, default)
+            return self.text(name)
         try:
             with open(path, encoding="utf-8") as file:
-                return file.read().strip() or default
+                return file.read().strip()
         except OSError as error:
-            raise ImproperlyConfigured(
-                f"{name}_FILE names {path!r}, which cannot be read: {error.strerror}."
-            ) from error
+            reason = error.strerror
+        except UnicodeDecodeError:
+            reason = "it is not text in UTF-8"
+        raise ImproperlyConfigured(f"{name}_FILE names {path!r}, which cannot be read: {reason}.")
 
     def secrets(self, suffix: str, *, except_for: Collection[str]) -> dict[str, str]:
         """Return all variables that are set and whose name ends in `suffix`, read as by `secret`."""
@@ -81,14 +82,13 @@ class Env:
             raise ImproperlyConfigured(f"{name} must be at least {minimum}, not {number}.")
         return number
 
-    def words(self, name: str, default: list[str]) -> list[str]:
+    def words(self, name: str) -> list[str]:
         """Return the comma-separated items of the value, without surrounding whitespace and without empty items."""
-        value = self.text(name)
-        return [word.strip() for word in value.split(",") if word.strip()] if value else default
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
 
     def hosts(self, name: str, default: list[str]) -> list[str]:
-        """Return the comma-separated host names of the value."""
-        hosts = self.words(name, default)
+        """Return the comma-separated host names of the value, or the default if it has none."""
+        hosts = self.words(name) or default
         if wrong := [host for host in hosts if not _HOST.fullmatch(host)]:
             raise ImproperlyConfigured(
                 f"{name} must have host names without scheme, port and path, separated by commas, not {wrong[0]!r}."
@@ -97,7 +97,7 @@ class Env:
 
     def origins(self, name: str) -> list[str]:
         """Return the comma-separated origins of the value, in lower case, as browsers write them."""
-        origins = [word.lower().rstrip("/") for word in self.words(name, [])]
+        origins = [word.lower().rstrip("/") for word in self.words(name)]
         if wrong := [origin for origin in origins if not _ORIGIN.fullmatch(origin)]:
             raise ImproperlyConfigured(
                 f"{name} must have scheme and host without a path, such as https://chat.example.org, not {wrong[0]!r}."
@@ -112,10 +112,9 @@ class Env:
         return value
 
     def url(self, name: str, schemes: tuple[str, ...]) -> str:
-        """Return a URL with one of the schemes, or an empty text."""
+        """Return a URL with one of the schemes, or an empty text. An error does not show it: it may hold a password."""
         value = self.text(name)
-        if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
-            raise ImproperlyConfigured(
-                f"{name} must begin with {' or '.join(f'{s}://' for s in schemes)}, not {value!r}."
-            )
+        beginnings = [f"{scheme}://" for scheme in schemes]
+        if value and not value.startswith(tuple(beginnings)):
+            raise ImproperlyConfigured(f"{name} must begin with {' or '.join(beginnings)}.")
         return value

@@ -24,7 +24,7 @@ KERNELS_WITHOUT_SANDBOX = env.boolean("KERNELS_WITHOUT_SANDBOX", default=False)
 KERNEL_MEMORY_LIMIT_MIB = env.integer("KERNEL_MEMORY_LIMIT_MIB", 1536, minimum=256)
 
 #: Maximum number of Python sessions at the same time, on all server processes together. 0 turns Python sessions off.
-KERNELS_LIMIT = env.integer("KERNELS_LIMIT", 12, minimum=0)
+KERNELS_LIMIT = env.integer("KERNELS_LIMIT", 12)
 #: Maximum number of Python sessions of one user at the same time.
 KERNELS_PER_USER_LIMIT = env.integer("KERNELS_PER_USER_LIMIT", 3, minimum=1)
 #: Seconds that code waits for a free session before the model is told that there is none.

@@ -51,11 +51,6 @@ def is_signup_open() -> bool:
     return bool(settings.ALLOW_SIGNUP)
 
 
-def find_user(name: str) -> User | None:
-    """Return the account with this name in any case, see `User.objects`."""
-    return User.objects.named(name)
-
-
 class AccountAdapter(DefaultAccountAdapter):
     """allauth's default adapter, with limits by name and address, and a sign-up that the operator can close."""
 
@@ -86,7 +81,8 @@ class AccountAdapter(DefaultAccountAdapter):
         A known browser counts by itself. allauth's key has the Host header, in which a client can write any port.
         """
         name = str(credentials.get("username", ""))
-        return f"{normalize_name(name)} {find_browser(request, find_user(name)) or self.get_client_ip(request)}"
+        browser = find_browser(request, User.objects.named(name))
+        return f"{normalize_name(name)} {browser or self.get_client_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
         """Count an attempt for address and account. Raise ValidationError if there were too many for the address.
@@ -95,7 +91,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """
         super().pre_authenticate(request, **credentials)
         name = str(credentials.get("username", ""))
-        self._account_attempt = count_attempt(request, "login_account", normalize_name(name), find_user(name))
+        self._account_attempt = count_attempt(request, "login_account", normalize_name(name), User.objects.named(name))
         if self._account_attempt is None and not request.POST.get("code"):
             raise self.validation_error(ACCOUNT_LIMITED)
 
@@ -127,7 +123,7 @@ class AccountAdapter(DefaultAccountAdapter):
         The work is the same for a wrong and a right password. Only with a right one does the code count for the limit
         of the account, so strangers cannot use up this limit.
         """
-        named = find_user(name)
+        named = User.objects.named(name)
         address = self.get_client_ip(request)
         attempt = count_code(request, user) if user else count_attempt(request, "second_step", address, named)
         code = request.POST["code"]
@@ -141,7 +137,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Return the name in the form that accounts store. Raises ValidationError if it is taken or not allowed."""
         name: str = super().clean_username(User.normalize_username(username), shallow)
-        if not shallow and find_user(name):
+        if not shallow and User.objects.named(name):
             raise self.validation_error("username_taken")
         return name
 
@@ -217,7 +213,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 def too_many_attempts(request: HttpRequest) -> HttpResponse:
-    """Return the page after too many sign-ups or logins from one address. allauth's limits are for each minute."""
+    """Return the page after too many requests from one address. Most limits of `ACCOUNT_RATE_LIMITS` are per minute."""
     sentence = "There were too many attempts from this address. Wait a minute, then try again."
     return refusal(request, sentence, status=429, retry_after_s=60)
 

@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, override
 from chat.models import User
 from config import after_response
 from config.attempts import count_attempt, count_code
-from config.login import ACCOUNT_LIMITED, find_user
+from config.login import ACCOUNT_LIMITED
 from config.second_step_codes import claim_code, find_authenticator
 
 
@@ -39,7 +39,7 @@ class LoginForm(forms.LoginForm):
     def clean_login(self) -> str:
         """Return the name as the account has it. The person may have typed letters of another width or Unicode form."""
         name: str = super().clean_login()
-        user = find_user(name)
+        user = User.objects.named(name)
         # Keep a former name as it was typed. In another case, it may be the name of another account.
         if user is None or user.username == name or User.objects.filter(former_username=name).exists():
             return name

@@ -20,7 +20,7 @@ try:
     _parts = urlsplit(EMAIL_URL)
     _port = _parts.port
 except ValueError:
-    raise ImproperlyConfigured("EMAIL_URL has an invalid port.") from None
+    raise ImproperlyConfigured("EMAIL_URL has an invalid host or port.") from None
 if EMAIL_URL and (_parts.scheme not in PORTS or not _parts.hostname):
     # The value is not repeated, because it may contain a password.
     raise ImproperlyConfigured(f"EMAIL_URL must be a URL with a host and one of the schemes {', '.join(PORTS)}.")

@@ -28,7 +28,7 @@ def _is_local(host: str) -> bool:
 
 
 def build_link(request: HttpRequest, path: str) -> str:
-    """Return the address of a page, for a mail: at `PUBLIC_URL`, or else at the first of `ALLOWED_HOSTS`.
+    """Return the address of a page, for a mail: at `PUBLIC_URL`, or else at a host of `ALLOWED_HOSTS` (`find_host`).
 
     Without HTTPS, the port is that of the socket on which this server listens.
     """

@@ -60,7 +60,7 @@ GEMINI_SERVICE_TIER = env.choice("GEMINI_SERVICE_TIER", ("standard", "flex", "pr
 #: Key for the server at OPENAI_BASE_URL. Local servers need none.
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 #: Ids of the models there that users can choose, separated by commas.
-OPENAI_MODELS = env.words("OPENAI_MODELS", [])
+OPENAI_MODELS = env.words("OPENAI_MODELS")
 #: Base URL of a server that speaks OpenAI's chat completions. Empty: there is none, unless there are rows in the admin.
 OPENAI_BASE_URL = complete_openai_url(env.url("OPENAI_BASE_URL", ("http", "https")), OPENAI_API_KEY, OPENAI_MODELS)
 #: The environment variables with this server's own keys. Endpoints that staff add in the admin must not use them.

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
+from config.proxy_headers import PROTO
+
 SHOWN_CHARS = 200
 
 logger = logging.getLogger(__name__)
@@ -68,9 +70,7 @@ def _is_trusted(origin: str) -> bool:
 
 
 def _get_scheme(scope: WebSocketScope, headers: dict[bytes, list[bytes]]) -> str:
-    """Return `http` or `https`. Behind a proxy the header of `SECURE_PROXY_SSL_HEADER` gives the scheme."""
+    """Return `http` or `https`. Behind a proxy, `X-Forwarded-Proto` gives the scheme."""
     if settings.SECURE_PROXY_SSL_HEADER:
-        name, value = settings.SECURE_PROXY_SSL_HEADER
-        said = headers.get(name.removeprefix("HTTP_").replace("_", "-").lower().encode(), [])
-        return "https" if said == [value.encode()] else "http"
+        return "https" if headers.get(PROTO) == [b"https"] else "http"
     return "https" if scope.get("scheme") in ("wss", "https") else "http"

@@ -13,9 +13,11 @@ import uvloop
 # The import of Daphne below creates its event loop. uvloop relays a quarter more chunks a second than asyncio.
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
+from daphne.cli import CommandLineInterface
+
 import config.asgi  # sets Django up, which the next imports need
 from config.daphne_server import EVENT_LOOP  # imports Daphne, after the event loop policy is set
-from config.draining_server import Command  # imports Daphne, as above
+from config.draining_server import Server  # imports Daphne, as above
 from config.startup import prepare_process, refuse_path  # after Django is set up
 
 #: Limit of one WebSocket message. It is well above the longest prompt, so that a prompt above its own limit gets an
@@ -41,7 +43,9 @@ def main(arguments: list[str]) -> None:
     refuse_path(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     prepare_process(EVENT_LOOP)
-    Command().run([*OPTIONS, *arguments, f"{config.asgi.__name__}:application"])
+    command = CommandLineInterface()
+    command.server_class = Server
+    command.run([*OPTIONS, *arguments, f"{config.asgi.__name__}:application"])
 
 
 if __name__ == "__main__":

@@ -29,8 +29,6 @@ CHAT_PROVIDERS = {
     "openai_compatible": "chat.providers.openai_compatible.provider.OpenAICompatibleProvider",
 }
 CHAT_PROVIDER = "gemini"
-#: Dotted path of the class that stores the endpoints of `openai_compatible`, and what is known about their models.
-ENDPOINT_STORE = "chat.providers.catalogue.endpoints.StoredEndpoints"
 #: Dotted paths of the functions that create the tool sets of a turn (`ToolSetFactory` in chat/messages/tool_sets.py).
 TOOL_SETS = ["chat.python.tool_set.factory.python_tools"]
 #: Maximum number of rounds in one turn. A round is a request to the model; each next one sends the results of its

@@ -1,4 +1,4 @@
-"""The URLs of all apps."""
+"""The URLs of all apps. `config.health` answers `/healthz` and `/readyz` before them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chat.admin.kernel_service import kernel_service
 from chat.admin.overview import overview
 from chat.people.quotas.pages import limited
 from chat.people.quotas.throttles import CallThrottle, WriteThrottle
-from config import health, mail_pages
+from config import mail_pages
 from config.login import AdminLoginForm, is_signup_open, too_many_attempts
 from config.mail_pages import is_mail_set_up
 from config.second_step import SetUpView
@@ -54,8 +54,6 @@ account_urlpatterns = [
 ]
 
 urlpatterns = [
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
     path("admin/python-service/", admin.site.admin_view(kernel_service), name="admin-kernel-service"),
     path("admin/overview/", admin.site.admin_view(overview), name="admin-overview"),
     path("admin/", admin.site.urls),

@@ -31,7 +31,7 @@ def endpoint_at(server: StandInServer, name: str, key: str = KEY) -> Endpoint:
 
 
 class EndpointsInMemory:
-    """An `EndpointStore` without a database. Each endpoint is at the profile of its name."""
+    """Replaces `StoredEndpoints`, without a database. Each endpoint is at the profile of its name."""
 
     server: ClassVar[StandInServer]
     key: ClassVar[str] = KEY

@@ -6,7 +6,6 @@ endpoint with the empty name is the one that the settings describe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from django.conf import settings
@@ -34,9 +33,3 @@ def is_demo(name: str = "", endpoint: str = "") -> bool:
         return get_provider(name or settings.CHAT_PROVIDER, endpoint).is_demo
     except LookupError:
         return False
-
-
-def warm_up(names: Iterable[str]) -> None:
-    """Make these providers ahead of the first chat, which would otherwise wait 0.5-3 s for imports."""
-    for name in names:
-        get_provider(name)

@@ -84,8 +84,8 @@ class Provider(Protocol):
 
         The caller reads ahead (`chat.answering.turns.read_ahead`). The generator itself reads only when it is asked for
         the next list, so a caller that stops asking makes the server wait. Closing the generator, or cancelling the
-        task that iterates over it, closes the upstream request. Nothing is retried. Raises ProviderError; the events
-        that were yielded before it are valid.
+        task that iterates over it, closes the upstream request. A failed request is not repeated unchanged. Raises
+        ProviderError; the events that were yielded before it are valid.
         """
         ...
 
@@ -97,7 +97,7 @@ class Provider(Protocol):
         ...
 
     async def list_models(self) -> list[ListedModel]:
-        """Return every model that can generate content. Raises ProviderError if that fails."""
+        """Return the models of the service, without those that are known to write no text. Raises ProviderError."""
         ...
 
     async def aclose(self) -> None:

@@ -30,7 +30,7 @@ INFORMATIONAL = {*range(100, 200)} - {HTTPStatus.SWITCHING_PROTOCOLS}
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """Return the certificates that are trusted. They are read once, which takes 0.1 s."""
+    """Return the TLS context with the trusted certificates. They are read once, which takes 0.1 s."""
     context = ssl.create_default_context()
     # These are trusted in addition to the system's certificates, which container images often lack.
     context.load_verify_locations(certifi.where())

@@ -1,6 +1,6 @@
 """The errors of every model API. `providers.base` is the protocol that raises them.
 
-ProviderError                 a code, a sentence for the user, and whether a retry may help
+ProviderError                 a code, a sentence for the user, and the provider's own message
 ├── RateLimited               429; `retry_after_s` if the provider says how long to wait
 ├── OutOfCredit               402, or 429 that waiting does not end
 ├── Overloaded                5xx, 408 and 499: the provider gave up

@@ -58,6 +58,9 @@ def test_secret_is_read_from_a_file(tmp_path: Path) -> None:
 def test_error_for_an_unreadable_secret_file_names_the_variable(tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match="KEY_FILE names"):
         Env({"KEY_FILE": str(tmp_path / "absent")}).secret("KEY")
+    (tmp_path / "binary").write_bytes(b"\xff")
+    with pytest.raises(ImproperlyConfigured, match="it is not text"):
+        Env({"KEY_FILE": str(tmp_path / "binary")}).secret("KEY")
 
 
 @pytest.mark.parametrize(
@@ -90,13 +93,19 @@ def test_error_for_an_invalid_value_names_the_variable(read: Callable[[Env], obj
         read(Env({"NAME": "maybe"}))
 
 
+def test_error_for_an_invalid_url_does_not_show_its_password() -> None:
+    with pytest.raises(ImproperlyConfigured) as caught:
+        Env({"NAME": "mysql://someone:secret@host/name"}).url("NAME", ("sqlite", "postgres"))
+    assert "secret" not in str(caught.value)
+
+
 def test_number_below_its_minimum_is_refused() -> None:
     with pytest.raises(ImproperlyConfigured, match="at least 2"):
         Env({"NAME": "1"}).integer("NAME", 5, minimum=2)
 
 
 def test_list_in_a_variable_is_split_at_commas() -> None:
-    assert Env({"NAMES": " a, b ,,c"}).words("NAMES", []) == ["a", "b", "c"]
+    assert Env({"NAMES": " a, b ,,c"}).words("NAMES") == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from chat.models import LanguageModel
 from chat.providers import is_demo
 from chat.providers.catalogue.offers import Offers, Row
 from chat.providers.catalogue.published import ModelEnd, end_of
-from chat.providers.catalogue.setups import DEMO_LABEL, find_setup, is_unlisted, prices_on, today, uses_demo
+from chat.providers.catalogue.setups import DEMO_LABEL, find_setup, prices_on, today, uses_demo
 from chat.vocabulary.built_in_tools import URL_CONTEXT, WEB_SEARCH
 from chat.vocabulary.demo_model import DEMO_MODEL
 from chat.vocabulary.number_text import english_date
@@ -23,7 +23,6 @@ PRESETS = "Presets"
 MODELS = "Models"
 MISSING_NOTICE = "No longer offered by the provider."
 NOT_OFFERED_NOTICE = "No longer offered here. Choose another one."
-UNLISTED_NOTICE = "Not in the catalogue, so its price is not known."
 DEMO_DESCRIPTION = "Answers a few kinds of question, and runs the code of any ```python block."
 DEMO_SEARCH = "The demo model has no access to the web, and says so. Gemini searches Google and reads web pages."
 SEARCH_HELP = "The model searches Google when that helps, and names its sources. {cost}"
@@ -65,9 +64,9 @@ class Choice:
 
 
 def list_choices(current: str = "") -> list[Choice]:
-    """Return the server's default, then the presets, then the models, with at most three queries.
+    """Return the server's default, then the presets, then the models. At most three queries if `current` is among them.
 
-    `current` is the conversation's choice. If it is no longer offered, it comes last, because a picker without it would
+    `current` is the conversation's choice. If it is none of them, it comes last, because a picker without it would
     display another choice as selected. If two providers have a model with the same id, the list contains the one that
     `find_setup` returns. The demo model is one choice, in place of all models that it replaces. It has no choice of its
     own if it is the server's default, which is the first choice, or if an endpoint has a model with its name.
@@ -90,8 +89,6 @@ def list_choices(current: str = "") -> list[Choice]:
 def _current_choice(current: str) -> Choice:
     """Return the choice of a conversation that the catalogue does not offer. The demo model may answer in its place."""
     choice = Choice(current, current, NOT_OFFERED_NOTICE, "", is_missing=True, search_help=NOT_IN_CATALOGUE)
-    if is_unlisted(current):
-        choice = replace(choice, description=UNLISTED_NOTICE, group=MODELS, is_missing=False)
     if not uses_demo(current):
         return choice
     setup = find_setup(current)
@@ -176,24 +173,15 @@ def _amount(price: Decimal) -> str:
 
 def _default_choice(row: Row | None, addresses: Mapping[str, str]) -> Choice:
     if row is None:
-        label, description, is_missing, uses_demo_model = settings.DEFAULT_MODEL, "", False, is_demo()
-        search, search_help = Search.NONE, NOT_IN_CATALOGUE
+        choice = Choice("", settings.DEFAULT_MODEL, "", DEFAULT, is_missing=False, search_help=NOT_IN_CATALOGUE)
+        uses_demo_model = is_demo()
     else:
-        choice = _row_choice("", row, addresses)
+        choice = replace(_row_choice("", row, addresses), group=DEFAULT)
         model = _model_of(row)
-        label, description, is_missing = choice.label, choice.description, choice.is_missing
-        search, search_help = choice.search, choice.search_help
         uses_demo_model = is_demo(model.provider, model.endpoint)
-    return Choice(
-        value="",
-        label=DEMO_LABEL if uses_demo_model else label,
-        description=DEMO_NOTICE if uses_demo_model else description,
-        group=DEFAULT,
-        is_missing=is_missing and not uses_demo_model,
-        is_demo=uses_demo_model,
-        search=Search.NONE if uses_demo_model else search,
-        search_help=DEMO_SEARCH if uses_demo_model else search_help,
-    )
+    if uses_demo_model:
+        return Choice("", DEMO_LABEL, DEMO_NOTICE, DEFAULT, is_missing=False, is_demo=True, search_help=DEMO_SEARCH)
+    return choice
 
 
 def _model_of(row: Row) -> LanguageModel:

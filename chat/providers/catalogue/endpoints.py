@@ -20,7 +20,7 @@ T = TypeVar("T", int, bool)
 
 
 class StoredEndpoints:
-    """Implements `EndpointStore` with the settings and the database."""
+    """The endpoints in the settings and in the database, and the stored facts about their models."""
 
     def find(self, name: str) -> Endpoint:
         """Return the endpoint of the settings (empty name) or of a row. At most one query.

@@ -129,7 +129,9 @@ def find_setup(name: str) -> Setup:
     """
     setup = _find_catalogued_setup(name)
     if setup is None:
-        return _find_unlisted_setup(name)
+        if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
+            raise _unknown(name)
+        return Setup(settings.CHAT_PROVIDER, name, label=name)
     if not is_demo(setup.provider, setup.endpoint) or EMULATED_MODELS.fullmatch(setup.model):
         return setup
     # Requests offer search to the demo model too, so that its answer can say that it cannot search.
@@ -174,23 +176,6 @@ def _find_preset(condition: str, *values: object) -> Preset | None:
         return None
     preset.language_model = row
     return preset
-
-
-def _find_unlisted_setup(name: str) -> Setup:
-    """Return the setup of an id that no row names; raise UnknownModel if the operator does not allow such ids."""
-    if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
-        raise _unknown(name)
-    return Setup(settings.CHAT_PROVIDER, name, label=name)
-
-
-def is_unlisted(name: str) -> bool:
-    """Return whether users may choose this id although no row names it. No query if ALLOW_UNLISTED_MODELS is off."""
-    if not settings.ALLOW_UNLISTED_MODELS or not PATH_SEGMENT.fullmatch(name):
-        return False
-    try:
-        return _find_catalogued_setup(name) is None
-    except UnknownModel:
-        return False
 
 
 def _unknown(name: str) -> UnknownModel:

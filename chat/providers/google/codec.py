@@ -69,8 +69,6 @@ PLAIN_CANDIDATE_KEYS = frozenset({"content", "index"})
 
 BUILT_IN_TOOLS = {CODE_EXECUTION: "codeExecution", WEB_SEARCH: "googleSearch", URL_CONTEXT: "urlContext"}
 TOOL_CHOICES = {ToolChoice.AUTO: "AUTO", ToolChoice.NONE: "NONE", ToolChoice.REQUIRED: "ANY"}
-
-
 STANDARD_TIER = "standard"
 """The service tier of requests that name none."""
 
@@ -128,7 +126,10 @@ def _with_state(contents: list[WireObject], state: str) -> list[WireObject]:
 
 
 def _tools_to_wire(request: GenerateRequest) -> JSONObject:
-    """Return `tools` and `toolConfig`; each tool has its own entry, which the API demands for combined tools."""
+    """Return `tools` and `toolConfig`.
+
+    Each built-in tool has its own entry, and all functions share one: the API demands this for combined tools.
+    """
     built_in = [tool for tool in request.tools if isinstance(tool, BuiltInTool)]
     tools: list[JSON] = [{BUILT_IN_TOOLS[tool.name]: {}} for tool in built_in]
     if not request.functions:

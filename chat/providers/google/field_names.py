@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from chat.providers.untrusted_json import WireObject
 
 FREE_OBJECTS = frozenset({"args", "response", "partMetadata"})
-"""Fields whose objects have names that the API does not define: arguments and results of functions."""
+"""Fields whose objects have names that the API does not define: arguments and results of functions, and
+metadata of parts."""
 
 _UNDERSCORE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 

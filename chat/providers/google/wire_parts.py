@@ -40,21 +40,11 @@ from chat.vocabulary.parts import (
 
 CONTENT_KEYS = frozenset(
     {
-        *(
-            "text",
-            "executableCode",
-            "codeExecutionResult",
-            "inlineData",
-            "fileData",
-            "functionCall",
-            "functionResponse",
-        ),
-        *("toolCall", "toolResponse"),
+        *("text", "executableCode", "codeExecutionResult", "inlineData", "fileData"),
+        *("functionCall", "functionResponse", "toolCall", "toolResponse"),
     }
 )
 """A part has one of these keys, whose value is its content."""
-
-TEXT_KEYS = frozenset({"text", "thought", "thoughtSignature"})
 
 FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator"
 """Replaces the signature of a function call that another model made.
@@ -68,26 +58,22 @@ def part_from_wire(wire: WireObject) -> Part:
     provider_data: JSONObject = {}
     if (signature := wire.get("thoughtSignature")) is not None:
         provider_data["thought_signature"] = _text(signature)
-    if wire.keys() <= TEXT_KEYS and isinstance(wire.get("text"), str):
-        part_type = Thought if wire.get("thought") else Text
-        return part_type(wire["text"], provider_data=provider_data)
     present = {key: value for key, value in wire.items() if value is not None and key != "thoughtSignature"}
     contents = [key for key in present if key in CONTENT_KEYS]
+    text_type = Thought if present.get("thought") else Text
     if present.keys() <= {"thought"}:
         # This is only a signature: Gemini attaches a thought signature to an empty text part.
-        return (Thought if present.get("thought") else Text)("", provider_data=provider_data)
+        return text_type("", provider_data=provider_data)
     if len(contents) != 1:
         return Unsupported(provider_data={**provider_data, "fields": present})
     [key] = contents
+    known = {"text", "thought"} if key == "text" else {key}
+    if fields := {name: value for name, value in present.items() if name not in known}:
+        provider_data["fields"] = fields
     if key == "text":
-        fields = {name: value for name, value in present.items() if name not in TEXT_KEYS}
-        part_type = Thought if present.get("thought") else Text
-        return part_type(
-            _text(present["text"]), provider_data={**provider_data, **({"fields": fields} if fields else {})}
-        )
-    fields = {name: value for name, value in present.items() if name != key}
+        return text_type(_text(present["text"]), provider_data=provider_data)
     content = {name: value for name, value in present[key].items() if value is not None}
-    return _content_part(key, content, provider_data | ({"fields": fields} if fields else {}))
+    return _content_part(key, content, provider_data)
 
 
 def _content_part(key: str, content: dict[str, Any], provider_data: JSONObject) -> Part:

@@ -163,7 +163,7 @@ class Accumulator:
                 yield from self._report(report)
 
     def close(self, *, is_done: bool) -> Iterator[StreamEvent]:
-        """Yield the rest: held text, reasoning details, calls, and a finish reason if the server sent none.
+        """Yield the rest: held text, a finish if the server sent none, reasoning details, calls, a corrected finish.
 
         `is_done`: whether the server said that the stream is complete.
         """

@@ -1,4 +1,4 @@
-"""Converts the chunks of all servers to one normal form. Pure. No other module knows how responses of servers differ.
+"""Converts the chunks of all servers to one normal form. Pure.
 
 A chunk is a JSON object of a stream, or the whole response of a server that does not stream. Values of an unexpected
 type are ignored, because servers add fields and change their types without notice.
@@ -129,7 +129,7 @@ class ChunkDecoder:
 
 
 def deltas_of(chunk: WireObject) -> Iterator[Delta]:
-    """Yield the content of one chunk: identity, text, pictures, calls, metadata, finish, usage, and an error last."""
+    """Yield the content of one chunk: identity, text, pictures, calls, finish, metadata, usage, and an error last."""
     identity = ResponseIdentified(
         as_text(chunk.get("id"))[:WORD_LIMIT_CHARS], as_text(chunk.get("model"))[:WORD_LIMIT_CHARS]
     )

@@ -1,4 +1,4 @@
-"""Finds out whether the end of a Markdown text that arrives in pieces is inside code. Pure.
+"""Finds out whether the end of a Markdown text that arrives in pieces, or a mark there, is inside code. Pure.
 
 Code is a fenced block, at any indentation, or a span between backticks on one line.
 """
@@ -39,6 +39,22 @@ class CodePosition:
         """Whether the end of the text is inside code."""
         return bool(self._fence) or bool(self._span_after_run())
 
+    def quotes_mark(self, rest: str, *, is_whole: bool) -> bool | None:
+        """Return whether a mark after the text so far is quoted; `None` if that depends on later text of its line.
+
+        `rest`: the text after the mark. `is_whole`: whether to decide by this text, even if the line goes on.
+        """
+        if self._fence_after_line():
+            return True
+        span = self._span_after_run()
+        if self._fence or not span:
+            return False
+        line, line_end, _ = rest.partition("\n")
+        for run in re.finditer("`+", line):
+            if len(run[0]) == span:
+                return True if run.end() < len(line) or is_whole or line_end else None
+        return False if is_whole or line_end else None
+
     def _extend_line(self, piece: str) -> None:
         if len(self._head) < HEAD_CHARS:
             self._head += piece[: HEAD_CHARS - len(self._head)]
@@ -58,13 +74,16 @@ class CodePosition:
         return 0 if self._run == self._span else self._span
 
     def _end_line(self) -> None:
-        fence, head = FENCE.match(self._head), self._head
+        self._fence = self._fence_after_line()
         self._head, self._span, self._run = "", 0, 0
+
+    def _fence_after_line(self) -> str:
+        """Return the fence that is open if the last line ends here."""
+        fence = FENCE.match(self._head)
         if fence is None:
-            return
+            return self._fence
         marks, rest = fence[1], fence[2]
-        if not self._fence:
-            # Backticks open a block only if no backtick follows on the line. Otherwise they open a span.
-            self._fence = "" if marks[0] == "`" and "`" in rest and len(head) < HEAD_CHARS else marks
-        elif marks.startswith(self._fence) and not rest.strip():
-            self._fence = ""
+        if self._fence:
+            return "" if marks.startswith(self._fence) and not rest.strip() else self._fence
+        # Backticks open a block only if no backtick follows on the line. Otherwise they open a span.
+        return "" if marks[0] == "`" and "`" in rest else marks

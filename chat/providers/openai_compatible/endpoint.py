@@ -1,11 +1,10 @@
-"""Types for facts about a server and its models. `chat.providers.catalogue.endpoints` implements `EndpointStore`."""
+"""Types for facts about a server and its models. `chat.providers.catalogue.endpoints` stores them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +53,3 @@ class Known:
 
     endpoint: Endpoint
     facts: ModelFacts
-
-
-class EndpointStore(Protocol):
-    """The stored endpoints and facts. All methods query the database."""
-
-    def find(self, name: str) -> Endpoint:
-        """Return an endpoint. Raises LookupError if it does not exist, or is turned off."""
-        ...
-
-    def facts(self, endpoint: Endpoint, model: str) -> ModelFacts:
-        """Return what is known about a model. What the operator has set takes precedence."""
-        ...
-
-    def remember(self, endpoint: Endpoint, model: str, facts: ModelFacts) -> None:
-        """Store what the server has said or shown, in place of what it had said before."""
-        ...

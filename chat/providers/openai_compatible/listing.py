@@ -46,10 +46,10 @@ def _listed(entries: list[WireObject]) -> Iterator[ListedModel]:
             description=as_text(entry.get("description")),
             context_tokens=_context_tokens(entry),
             max_output_tokens=_count(entry.get("max_completion_tokens")),
-            functions=_first(
+            functions=_flag(
                 capabilities.get("function_calling"), _contains(entry.get("supported_parameters"), "tools")
             ),
-            images=_first(
+            images=_flag(
                 capabilities.get("vision"),
                 _contains(architecture.get("input_modalities") or entry.get("input_modalities"), "image"),
             ),
@@ -118,16 +118,13 @@ def _known(new: T | None, old: T | None) -> T | None:
     return old if new is None else new
 
 
-def _first(*values: object) -> bool | None:
+def _flag(*values: object) -> bool | None:
+    """Return the first value that is a boolean; `None` if there is none."""
     return next((value for value in values if isinstance(value, bool)), None)
 
 
 def _contains(values: object, value: str) -> bool | None:
     return value in values if isinstance(values, list) else None
-
-
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
 
 
 def _count(value: object) -> int | None:

@@ -19,15 +19,15 @@ from typing import Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.utils.module_loading import import_string
 
 from attachments.images import is_image_type
 from chat.providers.base import Capabilities, ListedModel, UploadedFile
+from chat.providers.catalogue.endpoints import StoredEndpoints
 from chat.providers.openai_compatible.accumulator import Accumulator
 from chat.providers.openai_compatible.body import request_body
 from chat.providers.openai_compatible.chunks import ChunkDecoder
 from chat.providers.openai_compatible.dialects import dialect_of
-from chat.providers.openai_compatible.endpoint import Endpoint, EndpointStore, Known, ModelFacts
+from chat.providers.openai_compatible.endpoint import Endpoint, Known, ModelFacts
 from chat.providers.openai_compatible.listing import listed_models
 from chat.providers.openai_compatible.probe import probe
 from chat.providers.openai_compatible.reader import MALFORMED_CALL, Decoder, ResponseReader, malformed_call
@@ -91,8 +91,7 @@ class OpenAICompatibleProvider:
 
     def __init__(self, endpoint: str = "") -> None:
         """`endpoint`: name of the endpoint, which may be changed, turned off and deleted later. Runs no query."""
-        store: EndpointStore = import_string(settings.ENDPOINT_STORE)()
-        self._store = store
+        self._store = StoredEndpoints()
         self._endpoint_name = endpoint
         self._clients = Clients()
 

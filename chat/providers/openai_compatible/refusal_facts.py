@@ -23,7 +23,7 @@ REFUSABLE = (
     "temperature",
     "tool_choice",
 )
-"""Optional parameters of a body. A name precedes the shorter names that it contains."""
+"""Optional parameters of a body."""
 INCLUDE, EFFORT, SUMMARY = "include", "reasoning.effort", "reasoning.summary"
 RESPONSES_REFUSABLE = (INCLUDE, EFFORT, SUMMARY, "temperature", "tool_choice")
 """Optional parameters of the Responses API. `store` is not among them, so that no server stores requests unnoticed."""
@@ -40,7 +40,7 @@ STATUSES = (400, 404, 422, 500, 501)
 NO_ADDRESS = (404, 405)
 
 MESSAGE_LIMIT_CHARS = 500
-"""Maximum number of characters of a message that are read. The rest may repeat the request."""
+"""Maximum number of characters of a message that are searched for what is refused. The rest may repeat the request."""
 
 UNSUPPORTED = re.compile(
     r"unsupported|not supported|does not support|not permitted|extra_forbidden|unrecognized"
@@ -125,7 +125,7 @@ def facts_after_image_refusal(status: int, message: str, facts: ModelFacts) -> M
 
     The request is not repeated without the images: an answer by a model that has not seen them would mislead.
     """
-    is_refusal = status in STATUSES and IMAGES_MESSAGE.search(message) is not None
+    is_refusal = status in STATUSES and IMAGES_MESSAGE.search(message[:MESSAGE_LIMIT_CHARS]) is not None
     return replace(facts, images=False) if is_refusal and facts.images is not False else None
 
 

@@ -22,7 +22,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from chat.providers.openai_compatible.chunks import TextDelta
-from chat.providers.openai_compatible.code_quotes import CodeQuotes
+from chat.providers.openai_compatible.code_position import CodePosition
 from chat.providers.openai_compatible.template_marks import (
     FLAGS,
     TURN,
@@ -113,7 +113,7 @@ class TextMarks:
         self._is_new_message = False
         self._last_kind: bool | None = None
         """Whether the previous text was reasoning; `None` if there was no text."""
-        self._code = CodeQuotes()
+        self._code = CodePosition()
         self._pieces: list[Piece] = []
 
     def settle(self) -> None:
@@ -159,7 +159,7 @@ class TextMarks:
         mark, rest = match[0].lower(), match.string[match.end() : match.end() + LOOKAHEAD_CHARS]
         is_quoted: bool | None = self._is_text(mark)
         if not is_quoted and not self._is_reasoning and self._state not in _BLANK:
-            is_quoted = self._code.quotes(rest, is_whole=is_end or len(rest) == LOOKAHEAD_CHARS)
+            is_quoted = self._code.quotes_mark(rest, is_whole=is_end or len(rest) == LOOKAHEAD_CHARS)
         if is_quoted is None:
             return None
         if is_quoted:
@@ -231,7 +231,7 @@ class TextMarks:
     def _change_kind(self, *, is_reasoning: bool) -> None:
         self._is_reasoning = is_reasoning
         self._drops_line_ends = True
-        self._code = CodeQuotes()
+        self._code = CodePosition()
 
     def _add(self, text: str) -> None:
         if self._drops_line_ends:

@@ -93,8 +93,6 @@ def owner_only(outcome: Outcome) -> tuple[Outcome, ...]:
 ROUTES = {
     "evidence/": Route(get=everybody(200), post=everybody(405)),
     "evidence/verify_evidence.py": Route(get=everybody(200), post=everybody(405)),
-    "healthz": Route(get=everybody(200), post=everybody(405)),
-    "readyz": Route(get=everybody(200), post=everybody(405)),
     "": Route(get=signed_in(302), post=signed_in(405)),
     "conversations/": Route(get=signed_in(200), post=signed_in(405)),
     "conversations/states/": Route(get=signed_in(200), post=signed_in(405)),

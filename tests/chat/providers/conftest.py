@@ -48,10 +48,10 @@ def serve(settings: Settings) -> Serve:
 
 @pytest.fixture
 async def openai_provider(
-    stand_in: StandInServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[OpenAICompatibleProvider, None]:
     """A provider at the stand-in's profile `generic`, which knows nothing about its models."""
-    settings.ENDPOINT_STORE = "tests.openai_endpoints.EndpointsInMemory"
+    monkeypatch.setattr("chat.providers.openai_compatible.provider.StoredEndpoints", EndpointsInMemory)
     monkeypatch.setattr(EndpointsInMemory, "server", stand_in, raising=False)
     monkeypatch.setattr(EndpointsInMemory, "known", {})
     made = OpenAICompatibleProvider("generic")

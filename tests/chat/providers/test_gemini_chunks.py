@@ -53,14 +53,6 @@ def test_stream_gives_the_same_chunks_wherever_the_network_divides_it(
     assert parsed == chunks
 
 
-def test_space_after_data_colon_in_an_event_is_optional() -> None:
-    parser = StreamParser()
-    assert list(parser.feed(b'data:{"responseId":"a"}\n\ndata: {"responseId":"b"}\n\n')) == [
-        {"responseId": "a"},
-        {"responseId": "b"},
-    ]
-
-
 def test_finish_message_is_shortened_and_key_and_markup_are_removed() -> None:
     message = "Malformed function call: <b>print</b>(key='secret-1')\u202e AIzaSyA12345678901234567890 " + "x y " * 200
     candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": message}

@@ -1,4 +1,4 @@
-"""Settings, tools and functions of a request in its JSON."""
+"""Settings of a request in its JSON. `test_gemini_body` compares its tools and functions with those of the SDK."""
 
 from __future__ import annotations
 
@@ -12,24 +12,13 @@ from pytest_django import Settings
 from chat.providers.google.codec import request_body
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import InvalidRequest
-from chat.providers.requests import BuiltInTool, FunctionTool, Thinking, ToolChoice
-from chat.vocabulary.built_in_tools import CODE_EXECUTION, URL_CONTEXT, WEB_SEARCH
-from chat.vocabulary.parts import JSON
+from chat.providers.requests import Thinking
 from chat.vocabulary.thinking import ThinkingLevel
 from tests.chat.providers.conftest import REQUEST, Serve, read_all
 from tests.chat.providers.raw_server import answer_with_events
 
 THOUGHTS = {"thinkingConfig": {"includeThoughts": True}}
 IMAGES = {"responseModalities": ["TEXT", "IMAGE"]}
-CODE, SEARCH, PAGES = BuiltInTool(CODE_EXECUTION), BuiltInTool(WEB_SEARCH), BuiltInTool(URL_CONTEXT)
-
-SCHEMA: dict[str, JSON] = {"type": "object", "properties": {"snake_case": {"type": "string"}}}
-FUNCTION = FunctionTool("run_python", "Run code.", SCHEMA)
-WITHOUT_PARAMETERS = FunctionTool("list-files_2", "List files.")
-DECLARATIONS = [
-    {"name": "run_python", "description": "Run code.", "parametersJsonSchema": SCHEMA},
-    {"name": "list-files_2", "description": "List files."},
-]
 
 GENERATION: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, THOUGHTS),
@@ -60,57 +49,6 @@ GENERATION: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ),
 ]
 
-TOOLS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({}, {}),
-    ({"tools": (CODE,)}, {"tools": [{"codeExecution": {}}]}),
-    ({"tools": (SEARCH,)}, {"tools": [{"googleSearch": {}}]}),
-    ({"tools": (PAGES,)}, {"tools": [{"urlContext": {}}]}),
-    (
-        {"tools": (CODE, SEARCH, PAGES)},
-        {"tools": [{"codeExecution": {}}, {"googleSearch": {}}, {"urlContext": {}}]},
-    ),
-    # The API refuses a tool choice if no functions are declared.
-    ({"tools": (CODE,), "tool_choice": ToolChoice.NONE}, {"tools": [{"codeExecution": {}}]}),
-    (
-        {"tools": (FUNCTION, WITHOUT_PARAMETERS)},
-        {
-            "tools": [{"functionDeclarations": DECLARATIONS}],
-            "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
-        },
-    ),
-    (
-        {"tools": (FUNCTION,), "tool_choice": ToolChoice.NONE},
-        {
-            "tools": [{"functionDeclarations": DECLARATIONS[:1]}],
-            "toolConfig": {"functionCallingConfig": {"mode": "NONE"}},
-        },
-    ),
-    (
-        {"tools": (FUNCTION,), "tool_choice": ToolChoice.REQUIRED},
-        {
-            "tools": [{"functionDeclarations": DECLARATIONS[:1]}],
-            "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
-        },
-    ),
-    (
-        {"tools": (FUNCTION, CODE, SEARCH)},
-        {
-            "tools": [{"codeExecution": {}}, {"googleSearch": {}}, {"functionDeclarations": DECLARATIONS[:1]}],
-            "toolConfig": {"includeServerSideToolInvocations": True},
-        },
-    ),
-    (
-        {"tools": (FUNCTION, CODE), "tool_choice": ToolChoice.NONE},
-        {
-            "tools": [{"codeExecution": {}}, {"functionDeclarations": DECLARATIONS[:1]}],
-            "toolConfig": {
-                "functionCallingConfig": {"mode": "NONE"},
-                "includeServerSideToolInvocations": True,
-            },
-        },
-    ),
-]
-
 
 @pytest.mark.parametrize(("fields", "generation"), GENERATION)
 def test_generation_config_has_only_the_values_that_the_request_sets(
@@ -120,12 +58,6 @@ def test_generation_config_has_only_the_values_that_the_request_sets(
         "contents": [{"role": "user", "parts": [{"text": "?"}]}],
         "generationConfig": generation,
     }
-
-
-@pytest.mark.parametrize(("fields", "tools"), TOOLS)
-def test_request_declares_its_tools_and_functions(fields: dict[str, Any], tools: dict[str, Any]) -> None:
-    body = json.loads(request_body(replace(REQUEST, **fields)))
-    assert {key: body[key] for key in body if key in ("tools", "toolConfig")} == tools
 
 
 @pytest.mark.parametrize("budget", [0, -1, 100])

@@ -202,12 +202,6 @@ async def test_connecting_has_a_separate_time_limit(
     assert (received, type(error)) == ([], Unreachable)
 
 
-async def test_unknown_host_gives_the_error_unreachable(provider: GeminiProvider, settings: Settings) -> None:
-    settings.GOOGLE_GEMINI_BASE_URL = "http://no-such-host.invalid"
-    _, error = await read_all(provider)
-    assert type(error) is Unreachable
-
-
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata"])
 async def test_broken_connection_gives_the_error_unreachable(
     sent: bytes, provider: GeminiProvider, serve: Serve

@@ -14,7 +14,6 @@ from pytest_django import Settings
 from chat.providers.google import files
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import (
-    FileGone,
     FileRefused,
     InvalidRequest,
     MalformedResponse,
@@ -73,12 +72,6 @@ async def test_large_file_is_stored_whole(emulated: GeminiProvider, emulator_url
     async with emulated._clients.use() as client:
         file = await client.aio.files.get(name="files/" + stored.uri.rpartition("/")[2])
     assert (file.size_bytes, file.display_name) == (len(data), "large.pdf")
-
-
-async def test_reading_a_missing_stored_file_raises_file_gone(emulated: GeminiProvider, emulator_url: str) -> None:
-    with pytest.raises(FileGone):
-        async with emulated._clients.use() as client:
-            await client.aio.files.get(name="files/absent")
 
 
 def answer_upload(*states: dict[str, Any]) -> Answer:

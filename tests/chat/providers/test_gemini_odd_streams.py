@@ -22,9 +22,17 @@ from chat.providers.google.codec import ChunkDecoder
 from chat.providers.google.errors import FOREIGN_ERRORS
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import ProviderError
-from chat.vocabulary.parts import JSONObject
-from chat.vocabulary.stream_events import Finish, Finished, PartReceived, StreamEvent, UsageReported
-from tests.chat.providers.conftest import Serve, read_all, texts_of
+from chat.vocabulary.parts import ExecutableCode, FunctionCall, JSONObject
+from chat.vocabulary.stream_events import (
+    Finish,
+    Finished,
+    PartReceived,
+    ResponseIdentified,
+    StreamEvent,
+    Usage,
+    UsageReported,
+)
+from tests.chat.providers.conftest import Serve, parts_of, read_all, texts_of
 from tests.chat.providers.normal_form import part_as_the_sdk_reads
 from tests.chat.providers.raw_server import Exchange, answer_with_body, answer_with_events
 from tests.recordings import Recording, recordings
@@ -90,28 +98,16 @@ async def test_snake_case_names_and_numbers_as_strings_are_read(provider: Gemini
         "usage_metadata": {"prompt_token_count": "12", "total_token_count": 13.0},
         "model_version": "m",
     }
-    camel = {
-        "candidates": [
-            {
-                "content": {
-                    "parts": [
-                        {"executableCode": {"code": "1", "language": "PYTHON"}},
-                        {"functionCall": {"name": "f", "args": {"snake_case": {"a_b": 1}}}, "thoughtSignature": "c2ln"},
-                    ]
-                },
-                "finishReason": "MAX_TOKENS",
-            }
-        ],
-        "usageMetadata": {"promptTokenCount": 12, "totalTokenCount": 13},
-        "modelVersion": "m",
-    }
-    async with serve(answer_with_events(chunk)) as server:
+    async with serve(answer_with_events(chunk)):
         received, error = await read_all(provider)
-        server.answer = answer_with_events(camel)
-        expected, _ = await read_all(provider)
     assert error is None
-    assert [_without_raw(event) for event in received] == [_without_raw(event) for event in expected]
+    assert parts_of(received) == [
+        ExecutableCode("1", "PYTHON"),
+        FunctionCall("f", {"snake_case": {"a_b": 1}}, provider_data={"thought_signature": "c2ln"}),
+    ]
     assert Finished(Finish.LENGTH, "MAX_TOKENS", "") in received
+    assert ResponseIdentified("", "m") in received
+    assert [event.usage for event in received if isinstance(event, UsageReported)] == [Usage(prompt=12, total=13)]
 
 
 async def test_only_the_candidate_with_index_0_is_read(provider: GeminiProvider, serve: Serve) -> None:
@@ -190,10 +186,6 @@ def _in_common_form(events: list[StreamEvent]) -> list[object]:
         elif isinstance(event, UsageReported):
             read.append(event.usage)
     return read
-
-
-def _without_raw(event: StreamEvent) -> object:
-    return event.usage if isinstance(event, UsageReported) else event
 
 
 def _changed(recorded: Recording, rng: random.Random) -> list[dict[str, Any]]:

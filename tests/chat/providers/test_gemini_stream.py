@@ -9,19 +9,10 @@ import pytest
 from pytest_django import Settings
 
 from chat.providers.google.provider import GeminiProvider
-from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Text, Unsupported
-from chat.vocabulary.stream_events import Finish, Finished, MetadataReported, PartReceived, ResponseIdentified
+from chat.vocabulary.parts import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Text
+from chat.vocabulary.stream_events import Finish, Finished, MetadataReported, ResponseIdentified
 from tests.chat.providers.conftest import REQUEST, Serve, parts_of, read_all, text_chunk, texts_of
 from tests.chat.providers.raw_server import WAIT_LIMIT_S, Exchange, answer_with_body, answer_with_events
-
-HOLOGRAM: dict[str, JSON] = {"hologram": {"x": 1}}
-"""A part of a kind that neither Plotline nor the SDK knows."""
-
-
-async def test_part_of_a_kind_unknown_to_the_sdk_is_kept(provider: GeminiProvider, serve: Serve) -> None:
-    async with serve(answer_with_events({"candidates": [{"content": {"parts": [HOLOGRAM]}}]})):
-        received, error = await read_all(provider)
-    assert (received, error) == ([PartReceived(Unsupported(provider_data={"fields": HOLOGRAM}))], None)
 
 
 @pytest.mark.parametrize("vertexai", [True, False], ids=["vertex", "developer"])

@@ -281,3 +281,4 @@ def test_refusal_of_images_changes_the_facts_only_once() -> None:
     facts = facts_after_image_refusal(500, message, ModelFacts())
     assert facts == ModelFacts(images=False)
     assert facts_after_image_refusal(500, message, facts) is None
+    assert facts_after_image_refusal(400, f"bad value: {'x' * 500} {message}", ModelFacts()) is None

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import aiohttp
 import pytest
-from pytest_django import Settings
 
 from chat.providers.http_sessions import open_session, read_piece
 from chat.providers.openai_compatible import transport
@@ -39,7 +38,7 @@ PIECE = b"a" * 65_536
 
 
 class OneEndpoint:
-    """An `EndpointStore` with one endpoint, whose model was probed."""
+    """Replaces `StoredEndpoints` by one endpoint, whose model was probed."""
 
     endpoint: ClassVar[Endpoint]
 
@@ -67,9 +66,9 @@ async def server() -> AsyncGenerator[RawServer, None]:
 
 @pytest.fixture
 async def provider(
-    server: RawServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[OpenAICompatibleProvider, None]:
-    settings.ENDPOINT_STORE = f"{__name__}.{OneEndpoint.__name__}"
+    monkeypatch.setattr("chat.providers.openai_compatible.provider.StoredEndpoints", OneEndpoint)
     monkeypatch.setattr(OneEndpoint, "endpoint", Endpoint("e", f"{server.url}/v1", KEY), raising=False)
     made = OpenAICompatibleProvider("e")
     yield made
@@ -162,9 +161,9 @@ async def answer_with_html(exchange: Exchange) -> None:
     exchange.end()
 
 
-async def answer_endlessly(exchange: Exchange) -> None:
+async def answer_endlessly(exchange: Exchange, status: int = 200) -> None:
     """Answer with a JSON value that is longer than any answer."""
-    exchange.head(200, "application/json")
+    exchange.head(status, "application/json")
     while not exchange.closed.is_set():
         exchange.send(PIECE)
         await exchange.writable.wait()
@@ -186,15 +185,6 @@ async def test_error_in_a_response_body_has_the_http_status_of_the_response(
     error = await fail(provider)
     assert error.status == 200
     assert "diary" not in error.detail
-
-
-async def test_compressed_list_is_refused_without_reading_it(
-    server: RawServer, provider: OpenAICompatibleProvider
-) -> None:
-    server.answer = answer_compressed
-    with pytest.raises(MalformedResponse) as caught:
-        await provider.list_models()
-    assert "compressed" in caught.value.detail
 
 
 async def test_model_has_no_facts_if_the_server_compresses_its_description(server: RawServer) -> None:
@@ -274,14 +264,7 @@ async def test_other_tasks_run_while_a_body_of_many_tiny_pieces_is_read(
 
 
 async def test_endless_error_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
-    async def answer(exchange: Exchange) -> None:
-        exchange.head(400, "application/json")
-        while not exchange.closed.is_set():
-            exchange.send(PIECE)
-            await exchange.writable.wait()
-            await asyncio.sleep(0)
-
-    server.answer = answer
+    server.answer = partial(answer_endlessly, status=400)
     error = await fail(provider)
     assert isinstance(error, InvalidRequest)
     await server.exchanges[0].wait_until_closed()
@@ -289,14 +272,7 @@ async def test_endless_error_is_read_only_up_to_a_limit(server: RawServer, provi
 
 
 async def test_endless_list_is_read_only_up_to_a_limit(server: RawServer, provider: OpenAICompatibleProvider) -> None:
-    async def answer(exchange: Exchange) -> None:
-        exchange.head(200, "application/json")
-        while not exchange.closed.is_set():
-            exchange.send(PIECE)
-            await exchange.writable.wait()
-            await asyncio.sleep(0)
-
-    server.answer = answer
+    server.answer = answer_endlessly
     with pytest.raises(MalformedResponse) as caught:
         await provider.list_models()
     assert str(UNARY_LIMIT_BYTES) in caught.value.detail

@@ -53,7 +53,7 @@ def _tool(tool: BuiltInTool | FunctionTool) -> JSON:
 
 
 def _generation_config(request: GenerateRequest) -> JSONObject:
-    """Return the fields that the request sets. The API has no thinking budget, so the lowest level stands for none."""
+    """Return the fields that the request sets. A budget of 0 becomes the lowest level: there are no budgets."""
     thinking = request.thinking
     level = thinking.level.value if thinking.level else "minimal" if thinking.budget_tokens == 0 else None
     has_summaries = thinking.include_thoughts and not request.image_output and thinking.budget_tokens != 0

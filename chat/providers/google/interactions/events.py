@@ -60,7 +60,7 @@ class _Step:
     """A step that is being received."""
 
     wire: JSONObject
-    """The fields of the step received so far, without texts and files."""
+    """The fields of the step received so far, without the texts and files of a `model_output`."""
     pieces: list[str] = field(default_factory=list)
     """The pieces of the step's arguments, which are JSON."""
     annotations: list[JSON] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """Converts the steps of an answer to parts, and parts back to their steps. Pure.
 
-A part keeps its step without what the part itself holds, so that nothing is stored twice.
+A part keeps its step without the fields that the part itself holds.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from chat.providers.openai_compatible.chunks import (
     TextDelta,
     sources_of,
 )
-from chat.providers.openai_compatible.responses.event_types import READ
 from chat.providers.openai_compatible.responses.output_items import parts_of, reasoning_of, text_of, thought_of
 from chat.providers.openai_compatible.usage import usage_reports
 from chat.providers.reasons import clean_reason
@@ -29,10 +28,18 @@ from chat.providers.untrusted_json import WireObject, as_object, as_objects, as_
 from chat.vocabulary.parts import JSON, JSONObject, Text
 from chat.vocabulary.stream_events import MetadataReported, ResponseIdentified, SourcesReported
 
+BEGINNINGS = ("response.created", "response.in_progress", "response.queued")
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 TEXT_TYPES = {"output_text": "response.output_text.delta", "refusal": "response.refusal.delta"}
 SUMMARY, RAW = "response.reasoning_summary_text.delta", "response.reasoning_text.delta"
 REASONING_FIELDS = {SUMMARY: "summary", RAW: "content"}
+ITEM_EVENTS = frozenset(
+    {
+        *("response.output_item.added", "response.output_item.done", "response.output_text.annotation.added"),
+        *(*TEXT_TYPES.values(), *REASONING_FIELDS),
+    }
+)
+"""The types of the events of an item that are read. Other types are skipped."""
 ITEMS_LIMIT = 1_000
 CALLS_LIMIT = 64
 METADATA = ("service_tier", "content_filters")
@@ -84,9 +91,9 @@ class ResponseEvents:
             response = as_object(value.get("response"))
             status = as_text(response.get("status"))
             yield from self._end(response, status if f"response.{status}" in ENDS else kind.removeprefix("response."))
-        elif kind in ("response.created", "response.in_progress", "response.queued"):
+        elif kind in BEGINNINGS:
             yield from _identity(as_object(value.get("response")))
-        elif kind in READ:
+        elif kind in ITEM_EVENTS:
             yield from self._item_deltas(kind, value)
 
     def rest(self) -> Iterator[Delta]:

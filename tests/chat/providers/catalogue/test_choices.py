@@ -18,7 +18,6 @@ from chat.providers.catalogue.choices import (
     MISSING_NOTICE,
     MODELS,
     PRESETS,
-    UNLISTED_NOTICE,
     Choice,
     Search,
     check_choice,
@@ -81,15 +80,6 @@ def test_conversations_choice_that_is_no_longer_offered_comes_last_and_is_marked
     make_model("m")
     assert list_choices("m") == list_choices("") == list_choices()
     assert [(choice.value, choice.is_missing) for choice in list_choices("gone")][-1] == ("gone", True)
-
-
-def test_conversations_choice_without_a_row_is_described_as_not_in_the_catalogue(settings: Settings) -> None:
-    make_model("off", is_enabled=False)
-    settings.ALLOW_UNLISTED_MODELS = True
-    allowed = list_choices("gemini-x")[-1]
-    assert (allowed.label, allowed.description, allowed.group) == ("gemini-x", UNLISTED_NOTICE, MODELS)
-    assert not allowed.is_missing
-    assert list_choices("off")[-1].is_missing
 
 
 def test_demo_model_is_the_only_choice_if_all_others_need_a_key_that_is_not_set(settings: Settings) -> None:

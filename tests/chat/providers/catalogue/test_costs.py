@@ -91,11 +91,6 @@ def require_cost(cost: Decimal | None) -> Decimal:
     return cost
 
 
-@given(usages(), all_prices)
-def test_cost_is_never_negative(usage: Usage, prices: Prices) -> None:
-    assert require_cost(calculate_cost(usage, prices)) >= 0
-
-
 @given(usages(), all_prices, st.sampled_from(["prompt", "tool_use", "thoughts", "candidates"]), tokens)
 def test_more_tokens_never_cost_less(usage: Usage, prices: Prices, name: str, more: int) -> None:
     longer = replace(usage, **{name: getattr(usage, name) + more})

@@ -6,7 +6,6 @@ import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from chat.models import ENDPOINT_PROVIDER
-from chat.providers import is_demo
 from chat.providers.catalogue.choices import DEFAULT, DEMO_NOTICE, MODELS, NOT_OFFERED_NOTICE, Choice, list_choices
 from chat.providers.catalogue.setups import DEMO_LABEL, Setup, UnknownModel, find_setup, find_title_setup, uses_demo
 from chat.vocabulary.demo_model import DEMO_MODEL
@@ -163,13 +162,6 @@ def test_title_model_of_an_endpoint_is_used_without_a_gemini_key(settings_endpoi
     setup = find_title_setup()
     assert setup is not None
     assert setup.model == "small"
-
-
-def test_answer_of_a_deleted_endpoint_is_not_described_as_one_of_the_demo_model(settings: Settings) -> None:
-    settings.GEMINI_EMULATED = True
-    assert not is_demo(ENDPOINT_PROVIDER, "deleted")
-    assert not is_demo("removed-provider", "")
-    assert is_demo()
 
 
 def test_number_of_queries_does_not_depend_on_the_number_of_endpoints(

@@ -7,7 +7,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -268,12 +267,6 @@ def test_at_most_one_preset_is_the_default() -> None:
     second.make_default()
     first.refresh_from_db()
     assert (first.is_default, second.is_default) == (False, True)
-
-
-def test_model_with_an_unknown_provider_fails_validation() -> None:
-    with pytest.raises(ValidationError, match="There is no provider “nobody” here"):
-        LanguageModel(provider="nobody", name="m").full_clean()
-    LanguageModel(provider="gemini", name="m").full_clean()
 
 
 @pytest.mark.parametrize("is_default", [True, False])
