@@ -8,7 +8,6 @@ from rest_framework import serializers
 from chat.api.pagination import NEXT_HELP, ListQuerySerializer
 from chat.api.queries import UsageTotals, live_turn_id, usage_totals
 from chat.api.serializers.fields import (
-    CodeExecutionField,
     ConversationChoiceField,
     JSONBooleanField,
     ModelNameField,
@@ -37,7 +36,9 @@ class NewConversationSerializer(StrictSerializer):
         error_messages={"max_length": f"A title can have at most {TITLE_LIMIT} characters."},
     )
     model = ModelNameField(help_text="The id of a model or the name of a preset. Empty: the server's default.")
-    code_execution = CodeExecutionField(help_text="Whether answers may run code. `auto`: if the question calls for it.")
+    code_execution = ConversationChoiceField(
+        Conversation.CodeExecution, help_text="Whether answers may run code. `auto`: if the question calls for it."
+    )
     engine = ConversationChoiceField(
         Conversation.Engine,
         help_text="Where code runs: `native`, at the model's service; `session`, in the Python session; `auto`, at the"
