@@ -79,8 +79,6 @@ class NewerFiles(ApiView):
 class NewerFileRunDetail(ApiView):
     """A run on a newer file."""
 
-    throttle_classes = (CallThrottle, WriteThrottle)
-
     @extend_schema(
         operation_id="newer-files-read",
         summary="Read what changed with a newer file",

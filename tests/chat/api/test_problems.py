@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -190,6 +191,8 @@ def test_writing_calls_have_a_separate_rate_limit(client: Client, settings: Sett
     assert client.post("/api/v1/import/", b"x", content_type="application/zip").status_code == 422
     problem_of(client.post(UPLOADS, {}), 429)
     assert client.get(LIST).status_code == 200
+    # Clients poll for the result of such a run.
+    assert client.get(f"/api/v1/newer-files/{uuid.uuid4()}/").status_code == 404
 
 
 def test_etags_give_status_304_and_prevent_lost_updates(client: Client, owner: User) -> None:
