@@ -140,13 +140,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     # --- actions --------------------------------------------------------------------------------------------------
 
-    async def _send(self, message: JSONObject) -> None:
-        await self._ask(SendForm(message), message)
-
-    async def _edit(self, message: JSONObject) -> None:
-        await self._ask(EditForm(message), message)
-
-    async def _ask(self, form: SendForm, message: JSONObject) -> None:
+    async def _ask(self, message: JSONObject) -> None:
+        form = EditForm(message) if message["action"] == "edit" else SendForm(message)
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
@@ -194,14 +189,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         conversation_id = await database_sync_to_async(self._authorise)()
         await stop_turn(conversation_id, message_id=form.cleaned_data["message_id"])
 
-    async def _approve(self, message: JSONObject) -> None:
-        await self._decide(message, is_approved=True)
-
-    async def _deny(self, message: JSONObject) -> None:
-        await self._decide({**message, "code": None}, is_approved=False)
-
-    async def _decide(self, message: JSONObject, *, is_approved: bool) -> None:
-        form = ApprovalForm(message)
+    async def _decide(self, message: JSONObject) -> None:
+        is_approved = message["action"] == "approve"
+        form = ApprovalForm(message if is_approved else {**message, "code": None})
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
@@ -260,14 +250,14 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
 
 ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]] = {
-    "send": ConversationConsumer._send,
+    "send": ConversationConsumer._ask,
     "stop": ConversationConsumer._stop,
     "regenerate": ConversationConsumer._regenerate,
-    "edit": ConversationConsumer._edit,
+    "edit": ConversationConsumer._ask,
     "switch": ConversationConsumer._switch,
     "continue": ConversationConsumer._continue,
-    "approve": ConversationConsumer._approve,
-    "deny": ConversationConsumer._deny,
+    "approve": ConversationConsumer._decide,
+    "deny": ConversationConsumer._decide,
     "window": ConversationConsumer._set_window,
     "earlier": ConversationConsumer._earlier,
     "later": ConversationConsumer._later,

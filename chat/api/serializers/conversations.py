@@ -209,10 +209,9 @@ class NightlyRunSerializer(serializers.Serializer[Conversation]):
 
 
 class ConversationDetailSerializer(ConversationSerializer):
-    """A conversation with its settings and what it has used. Reading it takes two queries."""
+    """A conversation with its settings and what it has used."""
 
     nightly_run = serializers.SerializerMethodField(help_text="The last one that has ended. Null: none.")
-
     live_turn_id = serializers.SerializerMethodField(help_text="The turn that writes an answer now. Null: none.")
     usage = serializers.SerializerMethodField(help_text="Of all answers that have ended, shown or not.")
 
@@ -236,7 +235,7 @@ class ConversationDetailSerializer(ConversationSerializer):
 
 
 class ConversationPageSerializer(serializers.Serializer[None]):
-    """A page of conversations, newest first."""
+    """A page of conversations: newest first, or the best matches of a search first."""
 
     results = ListedConversationSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text=NEXT_HELP)
