@@ -101,14 +101,6 @@ def test_long_idempotency_key_is_refused(client: Client, owner: User) -> None:
     assert "64 characters" in problem_of(response, 400)["detail"]
 
 
-def test_unknown_model_is_refused(client: Client, owner: User, settings: Settings) -> None:
-    settings.GEMINI_EMULATED = settings.ALLOW_UNLISTED_MODELS = False
-    conversation = make_conversation(owner)
-    for method, path in (("post", LIST), ("patch", f"{LIST}{conversation.pk}/")):
-        response = getattr(client, method)(path, {"model": "no-such"}, content_type="application/json")
-        assert list(problem_of(response, 422)["errors"]) == ["model"]
-
-
 def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> None:
     response = client.put(LIST, "{}", content_type="application/json")
     problem_of(response, 405)
