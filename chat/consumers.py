@@ -215,13 +215,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             data = form.cleaned_data
             self._follower.set_window(Window(data["first"], data["last"]), data["message_id"])
 
-    async def _earlier(self, _: JSONObject) -> None:
+    async def _extend(self, message: JSONObject) -> None:
         if self._follower:
-            self._follower.extend("earlier")
-
-    async def _later(self, _: JSONObject) -> None:
-        if self._follower:
-            self._follower.extend("later")
+            self._follower.extend("earlier" if message["action"] == "earlier" else "later")
 
     def _authorise(self) -> uuid.UUID:
         return writable_conversation(self.user, self.conversation_id).pk
@@ -259,8 +255,8 @@ ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]
     "approve": ConversationConsumer._decide,
     "deny": ConversationConsumer._decide,
     "window": ConversationConsumer._set_window,
-    "earlier": ConversationConsumer._earlier,
-    "later": ConversationConsumer._later,
+    "earlier": ConversationConsumer._extend,
+    "later": ConversationConsumer._extend,
     "ack": ConversationConsumer._acknowledge,
 }
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from chat.api.problems import Problem, ProblemType
 from chat.models import Conversation, User
-from tests.factories import make_attachment, make_conversation, make_user
+from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/api/v1/conversations/"
@@ -99,6 +99,16 @@ def test_long_idempotency_key_is_refused(client: Client, owner: User) -> None:
     path, headers = f"{LIST}{make_conversation(owner).pk}/turns/", {"Idempotency-Key": "k" * 65}
     response = client.post(path, {"text": "Hello"}, content_type="application/json", headers=headers)
     assert "64 characters" in problem_of(response, 400)["detail"]
+
+
+@pytest.mark.parametrize("path", ["conversations/{}/session/keep/", "messages/{}/parts/0/rerun/"])
+def test_boolean_of_a_request_must_be_true_or_false(client: Client, owner: User, path: str) -> None:
+    message = make_model_message(make_conversation(owner))
+    path = path.format(message.conversation_id if path.startswith("conversations") else message.pk)
+    field = "keep" if path.endswith("/keep/") else "from_start"
+    for value in ("no", "false", 0):
+        response = client.post(f"/api/v1/{path}", {field: value}, content_type="application/json")
+        assert problem_of(response, 400)["errors"] == {field: ["This must be true or false."]}
 
 
 def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> None:
