@@ -5,10 +5,9 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from chat.people.quotas.resources import Resource
-from chat.vocabulary.parts import JSONObject
 
 
-class LimitSerializer(serializers.Serializer[JSONObject]):
+class LimitSerializer(serializers.Serializer[object]):
     """One limit of the caller, and how much of it is used."""
 
     name = serializers.ChoiceField(
@@ -26,7 +25,7 @@ class LimitSerializer(serializers.Serializer[JSONObject]):
     )
 
 
-class LimitsSerializer(serializers.Serializer[JSONObject]):
+class LimitsSerializer(serializers.Serializer[object]):
     """All limits of the caller."""
 
     limits = LimitSerializer(many=True)
