@@ -74,7 +74,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 self._follower.stop()
 
     async def connect(self) -> None:
-        """Accept only a user who may read the conversation."""
+        """Accept a user who may read the conversation and has fewer than `SOCKETS_LIMIT` sockets in this process."""
         self.user: User = self.scope["user"]
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         self._rate = RateLimiter()

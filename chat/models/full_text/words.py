@@ -89,7 +89,7 @@ _VARIANTS = {
     "װ": "וו", "ױ": "וי", "ײ": "יי", "ৎ": "ত্",
     "ൔ": "മ്", "ൕ": "യ്", "ൖ": "ഴ്", "ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്",
 }  # fmt: skip
-"""Characters and the characters that replace them: letters that Unicode does not decompose, variants of Arabic letters,
+"""Characters and what replaces them, such as letters that Unicode does not decompose, variants of Arabic letters,
 dashes within words, digraphs of Yiddish, and letters of Bengali and Malayalam that stand for a letter and its virama.
 """
 

@@ -102,11 +102,10 @@ class QuotaExceeded(Exception):
         `subject`: the file that was refused, if it was one, such as `“a.csv”`.
         """
         super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
-        self.usage = usage
-        self.resets_at = day_end(now) if usage.resource.is_daily else None
-        """The time at which more is allowed; `None` if waiting does not help."""
-        self.retry_after_s = int((self.resets_at - now).total_seconds()) + 1 if self.resets_at else None
-        self.status = 403 if self.resets_at is None else 429
+        is_daily = usage.resource.is_daily
+        self.retry_after_s = int((day_end(now) - now).total_seconds()) + 1 if is_daily else None
+        """Seconds until more is allowed; `None` if waiting does not help."""
+        self.status = 429 if is_daily else 403
         """The HTTP status: 429 if waiting helps, otherwise 403."""
 
 
