@@ -74,7 +74,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 self._follower.stop()
 
     async def connect(self) -> None:
-        """Accept only a user who may read the conversation."""
+        """Accept a user who may read the conversation and has fewer than `SOCKETS_LIMIT` sockets in this process."""
         self.user: User = self.scope["user"]
         self.conversation_id: uuid.UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         self._rate = RateLimiter()
@@ -140,13 +140,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     # --- actions --------------------------------------------------------------------------------------------------
 
-    async def _send(self, message: JSONObject) -> None:
-        await self._ask(SendForm(message), message)
-
-    async def _edit(self, message: JSONObject) -> None:
-        await self._ask(EditForm(message), message)
-
-    async def _ask(self, form: SendForm, message: JSONObject) -> None:
+    async def _ask(self, message: JSONObject) -> None:
+        form = EditForm(message) if message["action"] == "edit" else SendForm(message)
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
@@ -194,14 +189,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         conversation_id = await database_sync_to_async(self._authorise)()
         await stop_turn(conversation_id, message_id=form.cleaned_data["message_id"])
 
-    async def _approve(self, message: JSONObject) -> None:
-        await self._decide(message, is_approved=True)
-
-    async def _deny(self, message: JSONObject) -> None:
-        await self._decide({**message, "code": None}, is_approved=False)
-
-    async def _decide(self, message: JSONObject, *, is_approved: bool) -> None:
-        form = ApprovalForm(message)
+    async def _decide(self, message: JSONObject) -> None:
+        is_approved = message["action"] == "approve"
+        form = ApprovalForm(message if is_approved else {**message, "code": None})
         if not form.is_valid():
             await self._refuse(message, form.sentence())
             return
@@ -225,13 +215,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             data = form.cleaned_data
             self._follower.set_window(Window(data["first"], data["last"]), data["message_id"])
 
-    async def _earlier(self, _: JSONObject) -> None:
+    async def _extend(self, message: JSONObject) -> None:
         if self._follower:
-            self._follower.extend("earlier")
-
-    async def _later(self, _: JSONObject) -> None:
-        if self._follower:
-            self._follower.extend("later")
+            self._follower.extend("earlier" if message["action"] == "earlier" else "later")
 
     def _authorise(self) -> uuid.UUID:
         return writable_conversation(self.user, self.conversation_id).pk
@@ -260,17 +246,17 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
 
 ACTIONS: dict[str, Callable[[ConversationConsumer, JSONObject], Awaitable[None]]] = {
-    "send": ConversationConsumer._send,
+    "send": ConversationConsumer._ask,
     "stop": ConversationConsumer._stop,
     "regenerate": ConversationConsumer._regenerate,
-    "edit": ConversationConsumer._edit,
+    "edit": ConversationConsumer._ask,
     "switch": ConversationConsumer._switch,
     "continue": ConversationConsumer._continue,
-    "approve": ConversationConsumer._approve,
-    "deny": ConversationConsumer._deny,
+    "approve": ConversationConsumer._decide,
+    "deny": ConversationConsumer._decide,
     "window": ConversationConsumer._set_window,
-    "earlier": ConversationConsumer._earlier,
-    "later": ConversationConsumer._later,
+    "earlier": ConversationConsumer._extend,
+    "later": ConversationConsumer._extend,
     "ack": ConversationConsumer._acknowledge,
 }
 

@@ -33,7 +33,7 @@ ROWS_LIMIT = 32
 EVENTS_LIMIT = 20
 """Maximum number of events that one page has if they are made from parts."""
 PAGE_LIMIT_CHARS = 64 * 1024
-"""A page ends when it has this many characters. The process holds one page in memory for each client."""
+"""A page of a log ends when it has this many characters. The process holds one page in memory for each client."""
 OPENING_MARGIN = timedelta(minutes=5)
 """A stream reads the log only if it will be kept for at least this time, so that a client can read all of it."""
 READING_MARGIN = timedelta(minutes=1)

@@ -4,8 +4,8 @@ Each event has a number, so that a client can resume the stream after any event.
 0. A log row gives at most one event, whose number is the row's `seq`. The last events have the numbers after the last
 row. So the numbers are the same in every process, for a live turn and later.
 
-The log is deleted some minutes after the end. Then the same events are made from the stored parts, with numbers of
-their own. Two things are lost: a text is one event instead of many, and nothing says when the turn waited.
+The log is deleted some minutes after the end. Then the events are made from the stored parts, with numbers of their
+own: a text is one event instead of many, and there is no `reset`, and no `status` of a turn that waited.
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ class Conversation(models.Model):
         blank=True,
         help_text="When a page of this temporary conversation was open last. Empty: it is not temporary.",
     )
-    # `answered_at` is null if the newest answer ended before this column existed. Such an answer counts as read.
+    # `answered_at` is null without an answer, and if the newest one ended before this column existed. Such an answer
+    # counts as read.
     answered_at = models.DateTimeField(null=True, blank=True, help_text="When its newest answer ended.")
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="The end of the newest answer that its owner had on the screen."

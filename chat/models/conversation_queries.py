@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListPosition:
-    """A position in `newest_first`: the next conversation comes after the one with this time and id."""
+    """A position in a list of conversations or projects, by their last change: after the row with this time and id."""
 
     updated_at: datetime
     conversation_id: uuid.UUID
@@ -77,7 +77,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         rows = self.newest_first()
         if position is None:
             return rows
-        # The condition on `updated_at__lte` follows from the other one. It lets the database use an index.
+        # `updated_at__lte` lets the database use an index. Of rows with the same time, lower ids come later.
         is_later = Q(updated_at__lt=position.updated_at) | Q(pk__lt=position.conversation_id)
         return rows.filter(is_later, updated_at__lte=position.updated_at)
 

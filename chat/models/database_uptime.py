@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class Uptime:
-    """Measures how long this process has reached the database without a gap. Times are monotonic seconds."""
+    """The time without a gap. All times are monotonic seconds."""
 
     def __init__(self, lease_s: float, interval_s: float) -> None:
         """Start with a gap, because nothing is known about the time before.

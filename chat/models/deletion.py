@@ -25,9 +25,9 @@ from chat.models.user import User
 from chat.models.write_pauses import PAUSE_S
 
 SLICE_MESSAGES = 300
-"""Number of messages that one transaction deletes, which takes about a tenth of a second."""
+"""Maximum number of messages in a slice, whose deletion takes about a tenth of a second."""
 SLICE_FILES = 200
-"""Number of files that one transaction deletes."""
+"""Maximum number of unsent files that one transaction deletes."""
 UNDO_MARGIN_S = 2
 """Seconds between the end of the time for restoring and the deletion, so that a restoration at the last moment can
 commit.
@@ -47,9 +47,9 @@ class _TurnStarted(Exception):
 def delete_conversation(conversation: Conversation) -> list[Attachment]:
     """Delete a conversation, and the rows of those attachments that nothing else shows.
 
-    A long conversation is deleted in several transactions, its last messages first, because SQLite has one writer at a
-    time and others must be able to write in between. If the process dies in between, the remaining beginning can be
-    deleted later.
+    Unless the caller has begun a transaction, a long conversation is deleted in several, its last messages first,
+    because SQLite has one writer at a time and others must be able to write in between. If the process dies in between,
+    the remaining beginning can be deleted later.
 
     Returns the deleted attachments. A trigger queues the deletion of their objects in storage; see
     `attachments.deletions`.
@@ -84,7 +84,7 @@ def hide_conversations_of(project: Project) -> None:
 
 
 def hide_for_good(conversation_ids: Collection[uuid.UUID]) -> None:
-    """Hide conversations that cannot be restored. A thread deletes their rows and files in the background."""
+    """Hide conversations so that they cannot be restored. A thread deletes their rows and files in the background."""
     with transaction.atomic():
         _hide_for_good(Conversation.with_deleted.filter(pk__in=conversation_ids))
 
@@ -136,9 +136,9 @@ def find_due_deletions() -> ConversationQuerySet:
 def claim_deletion(rows: ConversationQuerySet) -> bool:
     """Claim one hidden conversation for its deletion, after which it cannot be restored.
 
-    Returns False if it was restored. A claim is necessary, because comparing times is not enough: a restoration that
-    waits for a lock uses the time at which it started. `rows`: a query for the conversation, with the condition for the
-    deletion.
+    Returns False if it was restored, or is already deleted. A claim is necessary, because comparing times is not
+    enough: a restoration that waits for a lock uses the time at which it started. `rows`: a query for the conversation,
+    with the condition for the deletion.
     """
     return bool(rows.filter(deleted_at__isnull=False).update(deleted_at=BEING_DELETED))
 
@@ -166,7 +166,7 @@ def delete_unshown_files(user_id: int) -> bool:
 
 
 def delete_project(project: Project) -> list[Attachment]:
-    """Delete a project, and the rows of those of its files that no message and no other project shows.
+    """Delete a project, and the rows of those of its files that nothing else shows.
 
     Its conversations stay, without a project. They are locked before the attachments, as in `delete_conversation`.
     Returns the deleted files, as `delete_conversation` does.
@@ -195,7 +195,7 @@ def remove_project_file(project: Project, attachment_id: uuid.UUID) -> bool:
 
 
 def find_unsent_files(created_before: datetime) -> QuerySet[Attachment]:
-    """Return the files that were uploaded before a time and that no message, project or import uses.
+    """Return the files that were stored before a time and that no message, project, import or run on a newer file uses.
 
     The files of a live answer are only in its log, so nothing is returned for users with a live answer.
     """

@@ -10,17 +10,21 @@ from attachments.models import Attachment
 from chat.models.conversation import Conversation
 from chat.models.conversation_queries import ConversationQuerySet
 from chat.models.message import Message, MessageAttachment, Part
+from chat.models.newer_file_runs import NewerFileRun
 
 
 def attachments_only_of(conversations: ConversationQuerySet | QuerySet[Conversation]) -> QuerySet[Attachment]:
     """Return the attachments that no other conversation and no project shows. They would be deleted, too."""
-    is_kept = ~Q(message__conversation__in=conversations.order_by().values("pk"))
+    ids = conversations.order_by().values("pk")
+    is_kept = ~Q(message__conversation__in=ids)
     links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))
     parts = Part.objects.filter(attachment=OuterRef("pk"))
+    runs = NewerFileRun.objects.filter(newer=OuterRef("pk"))
     return Attachment.objects.filter(
-        Exists(links) | Exists(parts),
+        Exists(links) | Exists(parts) | Exists(runs),
         ~Exists(links.filter(is_kept)),
         ~Exists(parts.filter(is_kept)),
+        ~Exists(runs.exclude(conversation__in=ids)),
         project_files__isnull=True,
     )
 
@@ -37,5 +41,5 @@ def count_of_accounts(user_ids: Collection[int]) -> tuple[int, int, int]:
     Conversations that their owner has already deleted, and whose rows a thread will delete soon, are not counted.
     """
     conversations = Conversation.objects.filter(owner__in=user_ids)
-    messages = Message.objects.filter(conversation__in=conversations.order_by().values("pk"))
+    messages = Message.objects.filter(conversation__in=conversations)
     return conversations.count(), messages.count(), Attachment.objects.filter(owner__in=user_ids).count()

@@ -35,7 +35,7 @@ def protocol_choices() -> list[tuple[str, str]]:
 
 
 def validate_base_url(url: str) -> None:
-    """Raise ValidationError unless this is an HTTP address without user name, password and query."""
+    """Raise ValidationError unless this is an HTTP address without user name, password, query and fragment."""
     try:
         parts = urlsplit(url)
         is_valid = bool(parts.scheme in ("http", "https") and parts.hostname) and (parts.port or 1) > 0

@@ -36,7 +36,7 @@ def list_page(
 ) -> ListPage:
     """Return one page, with at most `size` conversations of each group. Runs at most two queries.
 
-    `after`: the position in `group` after which the page begins. `None`: the page begins at the beginning of the list.
+    `after`: the position in `group` after which the page begins. `None`: it begins with the first one of the group.
     """
     conversations = with_live_status(conversations)
     if group is Group.ARCHIVED:

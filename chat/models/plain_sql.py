@@ -1,7 +1,7 @@
-"""Reads and writes whole rows with plain SQL, where people wait for the first part of an answer.
+"""Reads and writes rows with plain SQL, where people wait for the first part of an answer.
 
 The ORM takes 0.3 to 0.7 ms to compile a statement, and the start of a turn runs a dozen statements. Here, the text of
-each statement is written out, and its values are passed as parameters.
+each statement is put together, and its values are passed as parameters.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def select_rows(model: type[M], condition: str, *values: object, columns: str = 
 
 
 def find_row(model: type[M], condition: str, *values: object) -> M | None:
-    """Return the first row that meets a condition in SQL, see `select_rows`; `None` if there is none."""
+    """Return a row that meets a condition in SQL, see `select_rows`; `None` if there is none."""
     return next(iter(select_rows(model, condition, *values)), None)
 
 
@@ -66,7 +66,7 @@ def database_time() -> datetime:
 
 
 def insert_rows(rows: Sequence[Model]) -> None:
-    """Insert rows of one model with one call of the database. Automatic primary keys are not set on the objects."""
+    """Insert rows of one model with one `executemany` call. Automatic primary keys are not set on the objects."""
     if not rows:
         return
     options = rows[0]._meta

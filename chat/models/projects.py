@@ -178,7 +178,8 @@ def move_conversation(conversation: Conversation, project: Project | None) -> No
 
     The data of a conversation that leaves a private project stay private.
 
-    Raises ProjectRefused for a temporary conversation, and Project.DoesNotExist if the project was deleted meanwhile.
+    Raises ProjectRefused for a temporary conversation, and Project.DoesNotExist if the project was deleted meanwhile or
+    belongs to another person.
     """
     with transaction.atomic():
         row = Conversation.objects.filter(pk=conversation.pk)

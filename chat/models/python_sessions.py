@@ -6,7 +6,8 @@
        ├────────── error        │
        └────────────────────────┘
 
-From `starting`, a session goes to `stopping` if the process that started its kernel has died meanwhile.
+From `starting`, a session goes to `stopping` if the process that started its kernel has died meanwhile. From `error`,
+it may also go to `starting`.
 There is one row for each conversation that has ever run code in a session. `chat.python.sessions` changes the rows.
 """
 

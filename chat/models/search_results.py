@@ -54,7 +54,7 @@ _POSTGRESQL_HITS = f"""
 """
 
 HITS_LIMIT = 1_000
-"""Maximum number of messages of a conversation that are counted."""
+"""Maximum number of messages that `list_hits` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class SearchResult:
 
 
 def load_search_results(conversations: Sequence[Conversation], terms: Sequence[Term]) -> list[SearchResult]:
-    """Return the results for conversations of one owner, in the same order. Runs one query."""
+    """Return the results for conversations of one owner, in the same order. Runs at most one query."""
     messages = _load_matching_messages(conversations, terms)
     results = []
     for conversation in conversations:
@@ -95,7 +95,7 @@ def load_search_results(conversations: Sequence[Conversation], terms: Sequence[T
 
 
 def list_hits(conversation: Conversation, terms: Sequence[Term]) -> list[uuid.UUID]:
-    """Return the first HITS_LIMIT shown messages of a conversation that contain all terms, in order.
+    """Return the ids of the first HITS_LIMIT shown messages of a conversation that contain all terms, in order.
 
     If no message contains all terms, return those that contain one of them. Runs at most two queries.
     """

@@ -6,7 +6,10 @@ from django.db import models
 
 
 class SharedCount(models.Model):
-    """One entry of the cache. Only Django's `DatabaseCache` reads and writes it, and it prescribes the columns."""
+    """One entry of the cache. Django's `DatabaseCache` reads and writes it, and prescribes the columns.
+
+    `clearsessions` also deletes expired entries.
+    """
 
     cache_key = models.CharField(primary_key=True, max_length=255)
     value = models.TextField()

@@ -2,7 +2,7 @@
 
 Open pages renew `temporary_seen_at` about once a minute, so the rows alone show which conversations are abandoned, even
 after a crash. A conversation is deleted if it has had no open page and no change for `TEMPORARY_LIMIT_MIN` and one
-renewal interval.
+renewal interval, and no answer is being written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def is_due(seen_at: datetime | None) -> bool:
 
 
 def keep(conversation: Conversation) -> bool:
-    """Make a temporary conversation permanent. Returns False if its deletion has begun."""
+    """Make a temporary conversation permanent. Returns False if it is deleted, or its deletion has begun."""
     is_kept = bool(_temporary().filter(pk=conversation.pk).update(temporary_seen_at=None))
     return is_kept or Conversation.objects.kept().filter(pk=conversation.pk).exists()
 

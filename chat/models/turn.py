@@ -1,8 +1,8 @@
 """Turns: the generation of one answer, its rounds, and the log of a live turn.
 
-While a turn is live, its log (`TurnEvent`) holds its state; `turns.store` and `turns.resume` append to it. When the
-turn ends, `Part` and `Round` rows are made from the log, in the transaction that ends the turn. Some minutes later the
-log is deleted (`turns.old_logs`).
+While a turn is live, its log (`TurnEvent`) holds its state; `turns.store`, `turns.resume` and `turns.finish` append to
+it. When the turn ends, `Part` and `Round` rows are made from the log, in the transaction that ends the turn. Some
+minutes later the log is deleted (`turns.old_logs`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from django.db import connection
 WORK_S = 0.1
 """Seconds of work after which a long job pauses."""
 PAUSE_S = 0.12
-"""Seconds of a pause. In SQLite, a waiting writer tries every 0.1 s to begin its transaction, so once in a pause."""
+"""Seconds of a pause. In SQLite, a waiting writer tries every 0.1 s to begin its transaction, so at least once in a
+pause.
+"""
 
 
 class WritePauses:

@@ -1,8 +1,8 @@
 """Who may read or write a conversation and what belongs to it, for the pages, sockets and API calls of users.
 
-A row that does not exist, a row of another user, and an invalid id raise the same `NotFound` after the same query, so
-that a response never reveals whether another user's row exists. A deleted conversation does not exist either, while it
-can still be restored: `Conversation.objects` leaves it out.
+A row that does not exist and a row of another user raise the same `NotFound` after the same query, so that a response
+never reveals whether another user's row exists. An invalid id raises it, too. A deleted conversation does not exist
+either, while it can still be restored: `Conversation.objects` leaves it out.
 
 These decisions are made elsewhere:
 
@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
 
@@ -44,6 +44,7 @@ from chat.models import (
 from chat.models.deletion import restorable_conversations
 
 AnyUser: TypeAlias = User | AnonymousUser
+M = TypeVar("M", bound=Model)
 
 
 class SignedInRequest(HttpRequest):
@@ -98,23 +99,17 @@ def check_writable(user: AnyUser, conversation: Conversation | None) -> Conversa
 
 
 def writable_message(user: AnyUser, message_id: uuid.UUID, conversation_id: uuid.UUID | None = None) -> Message:
-    """Return a message with its turn that the user may rate: only the conversation's owner may.
+    """Return a message, with its turn, that the user may change: only the conversation's owner may.
 
     Raises NotFound if the user may not. `conversation_id`: the message must belong to this conversation.
     """
     rows = Message.objects.filter(pk=message_id, conversation__in=conversations_of(user)).select_related("turn")
-    message = (rows if conversation_id is None else rows.filter(conversation_id=conversation_id)).first()
-    if message is None:
-        raise NotFound
-    return message
+    return _first(rows if conversation_id is None else rows.filter(conversation_id=conversation_id))
 
 
 def readable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
     """Return a turn of a conversation that the user may read. Raises NotFound if the user may not."""
-    turn = Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user)).first()
-    if turn is None:
-        raise NotFound
-    return turn
+    return _first(Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user)))
 
 
 def writable_turn(user: AnyUser, turn_id: uuid.UUID) -> Turn:
@@ -130,10 +125,7 @@ def turn_to_decide(user: AnyUser, conversation_id: uuid.UUID, message_id: uuid.U
     turns = Turn.objects.filter(conversation=writable_conversation(user, conversation_id))
     if message_id is not None:
         turns = turns.filter(message_id=message_id)
-    turn = turns.order_by("-created_at").first()
-    if turn is None:
-        raise NotFound
-    return turn
+    return _first(turns.order_by("-created_at"))
 
 
 def readable_attachment(user: AnyUser, attachment_id: uuid.UUID) -> Attachment:
@@ -163,10 +155,7 @@ def projects_of(user: AnyUser) -> ProjectQuerySet:
 
 def writable_project(user: AnyUser, project_id: uuid.UUID) -> Project:
     """Return a project that the user may read and change: only its owner may. Raises NotFound otherwise."""
-    project = projects_of(user).filter(pk=project_id).first()
-    if project is None:
-        raise NotFound
-    return project
+    return _first(projects_of(user).filter(pk=project_id))
 
 
 def check_sharing() -> None:
@@ -181,23 +170,19 @@ def readable_share(token: str) -> Share:
     Raises NotFound if the link never existed, was revoked or has expired, or if the conversation was deleted.
     """
     check_sharing()
-    share = Share.objects.usable().select_related("conversation").filter(token=token).first()
-    if share is None:
-        raise NotFound
-    return share
+    return _first(Share.objects.usable().select_related("conversation").filter(token=token))
 
 
 def shared_attachment(share: Share, attachment_id: uuid.UUID) -> Attachment:
     """Return an attachment of the messages of a share. Raises NotFound if no message of the share shows it.
 
-    Runs three queries, however many messages show the attachment, because anybody can send this request.
+    Runs at most three queries, however many messages show the attachment, because anybody can send this request.
     """
     indexes = dict(share.links().filter(attachment_id=attachment_id).values_list("message_id", "message__index"))
     shown = share.message_ids(min(indexes.values()), max(indexes.values()) + 1) if indexes else []
-    attachment = None if indexes.keys().isdisjoint(shown) else Attachment.objects.filter(pk=attachment_id).first()
-    if attachment is None:
+    if indexes.keys().isdisjoint(shown):
         raise NotFound
-    return attachment
+    return _first(Attachment.objects.filter(pk=attachment_id))
 
 
 def shares_of(user: AnyUser) -> ShareQuerySet:
@@ -208,19 +193,13 @@ def shares_of(user: AnyUser) -> ShareQuerySet:
 
 def revocable_share(user: AnyUser, share_id: uuid.UUID) -> Share:
     """Return a share that the user may revoke: only the conversation's owner may. Raises NotFound otherwise."""
-    share = shares_of(user).filter(pk=share_id).first()
-    if share is None:
-        raise NotFound
-    return share
+    return _first(shares_of(user).filter(pk=share_id))
 
 
 def newer_file_run_of(user: AnyUser, run_id: uuid.UUID) -> NewerFileRun:
     """Return a run of a conversation's code on a newer file. Raises NotFound unless the user owns the conversation."""
     rows = NewerFileRun.objects.select_related("conversation", "replaced", "newer")
-    run = rows.filter(pk=run_id, conversation__in=conversations_of(user)).first()
-    if run is None:
-        raise NotFound
-    return run
+    return _first(rows.filter(pk=run_id, conversation__in=conversations_of(user)))
 
 
 def imports_of(user: AnyUser) -> QuerySet[ImportJob]:
@@ -234,7 +213,12 @@ def imports_of(user: AnyUser) -> QuerySet[ImportJob]:
 
 def own_import(user: AnyUser, job_id: uuid.UUID) -> ImportJob:
     """Return an upload or import of the user. Raises NotFound if the user has none with this id."""
-    job = imports_of(user).filter(pk=job_id).first()
-    if job is None:
+    return _first(imports_of(user).filter(pk=job_id))
+
+
+def _first(rows: QuerySet[M]) -> M:
+    """Return the first row. Raises NotFound if there is none."""
+    row = rows.first()
+    if row is None:
         raise NotFound
-    return job
+    return row

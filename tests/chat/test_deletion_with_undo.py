@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import timedelta
 
 import pytest
@@ -30,7 +29,6 @@ from chat.models import (
 )
 from chat.models.deletion import (
     UNDO_MARGIN_S,
-    delete_account,
     delete_conversation,
     find_due_deletions,
     hide_conversation,
@@ -250,15 +248,6 @@ def test_deleted_conversation_can_be_imported_again_while_it_can_still_be_restor
     assert browser.get(f"/c/{second}/").status_code == 200
 
 
-def test_account_is_deleted_with_its_hidden_conversations(browser: Client, owner: User) -> None:
-    conversation = make_conversation(owner)
-    make_graph(make_model_message(conversation))
-    browser.post(f"/c/{conversation.pk}/delete/")
-    delete_account(owner)
-    assert not Conversation.with_deleted.exists()
-    assert not Attachment.objects.exists()
-
-
 def test_deletion_removes_every_row_of_a_conversation(browser: Client, owner: User) -> None:
     conversation = make_conversation(owner)
     attach(make_user_message(conversation), make_attachment(owner))
@@ -303,11 +292,3 @@ def test_number_of_queries_of_a_deletion_does_not_depend_on_the_messages(browser
         return len(queries)
 
     assert count_queries(5) == count_queries(10)
-
-
-def test_deleted_conversation_is_not_found(browser: Client, owner: User) -> None:
-    conversation = make_conversation(owner)
-    browser.post(f"/c/{conversation.pk}/delete/")
-    assert browser.get(conversation.get_absolute_url()).status_code == 404
-    assert browser.post(f"/c/{conversation.pk}/delete/").status_code == 404
-    assert browser.get(f"/c/{uuid.uuid4()}/").status_code == 404

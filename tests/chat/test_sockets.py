@@ -93,16 +93,6 @@ def read_until_closed(socket: ClientConnection) -> int | None:
         return closed.rcvd.code if closed.rcvd else None
 
 
-def flood(socket: ClientConnection, page: Page) -> None:
-    """Send far more messages than a page ever does. Raises ConnectionClosed when the server closes the socket."""
-    # Limit the time, not the number of messages: a busy server reads messages long after they were sent.
-    give_up_at = time.monotonic() + LIMIT_S
-    while time.monotonic() < give_up_at:
-        for _ in range(200):
-            socket.send("{}")
-        drain(socket, page, quiet_s=0.05)
-
-
 def ended(server: LiveServer, conversation_id: str, limit_s: float = LIMIT_S) -> str:
     """Wait until the conversation's newest turn has ended, and return its status."""
     query = (
@@ -260,16 +250,11 @@ def test_refusal_has_the_client_id_of_the_refused_message(demo: Visitor) -> None
         assert refused(socket, json.dumps({"action": "send", "text": "x", "client_id": "five"}), "rejected") == "five"
 
 
-def test_client_that_sends_too_fast_gets_a_sentence_before_its_socket_is_closed(demo: Visitor) -> None:
+def test_client_that_sends_too_fast_gets_a_sentence(demo: Visitor) -> None:
     with demo.socket(demo.new_conversation()) as socket:
-        page = Page()
         for _ in range(100):
             socket.send("{}")
-        read(socket, page, until="too fast")
-        with pytest.raises(ConnectionClosed) as closed:
-            flood(socket, page)
-        assert closed.value.rcvd
-        assert closed.value.rcvd.code == CLOSE_TOO_FAST
+        read(socket, Page(), until="too fast")
 
 
 def test_client_that_floods_the_socket_gets_few_refusals_and_is_disconnected(demo: Visitor) -> None:
@@ -315,18 +300,6 @@ def test_message_that_is_sent_repeatedly_with_one_client_id_starts_one_turn(serv
     assert server.rows(
         "SELECT count(*) FROM chat_turn WHERE conversation_id = ?", conversation_id.replace("-", "")
     ) == [(1,)]
-
-
-def test_second_question_is_refused_until_the_first_answer_has_ended(demo: Visitor) -> None:
-    with demo.socket(conversation(demo, "scenario-endless")) as socket:
-        page = Page()
-        send(socket, "one")
-        read(socket, page, until='data-part-kind="text"')
-        send(socket, "two")
-        read(socket, page, until="still being written")
-        socket.send(json.dumps({"action": "stop"}))
-        read(socket, page, until='data-role="model" data-status="stopped"')
-        assert page.transcript.count('data-role="user"') == 1
 
 
 # --- following ----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from chat.api.serializers.fields import EnumField, StrictSerializer
+from chat.api.serializers.fields import EnumField, JSONBooleanField, StrictSerializer
 from chat.api.serializers.turns import CodeField
 from chat.python.reruns.verdicts import Verdict
 
@@ -18,7 +18,7 @@ class OwnCodeSerializer(StrictSerializer):
 class RerunSerializer(StrictSerializer):
     """How a block of code is to be run again."""
 
-    from_start = serializers.BooleanField(
+    from_start = JSONBooleanField(
         default=False,
         help_text="Restart the session and run all earlier blocks first. If false, the session is used as it is.",
     )

@@ -8,7 +8,6 @@ from rest_framework import serializers
 from chat.api.pagination import NEXT_HELP, ListQuerySerializer
 from chat.api.queries import UsageTotals, live_turn_id, usage_totals
 from chat.api.serializers.fields import (
-    CodeExecutionField,
     ConversationChoiceField,
     JSONBooleanField,
     ModelNameField,
@@ -37,7 +36,9 @@ class NewConversationSerializer(StrictSerializer):
         error_messages={"max_length": f"A title can have at most {TITLE_LIMIT} characters."},
     )
     model = ModelNameField(help_text="The id of a model or the name of a preset. Empty: the server's default.")
-    code_execution = CodeExecutionField(help_text="Whether answers may run code. `auto`: if the question calls for it.")
+    code_execution = ConversationChoiceField(
+        Conversation.CodeExecution, help_text="Whether answers may run code. `auto`: if the question calls for it."
+    )
     engine = ConversationChoiceField(
         Conversation.Engine,
         help_text="Where code runs: `native`, at the model's service; `session`, in the Python session; `auto`, at the"
@@ -208,10 +209,9 @@ class NightlyRunSerializer(serializers.Serializer[Conversation]):
 
 
 class ConversationDetailSerializer(ConversationSerializer):
-    """A conversation with its settings and what it has used. Reading it takes two queries."""
+    """A conversation with its settings and what it has used."""
 
     nightly_run = serializers.SerializerMethodField(help_text="The last one that has ended. Null: none.")
-
     live_turn_id = serializers.SerializerMethodField(help_text="The turn that writes an answer now. Null: none.")
     usage = serializers.SerializerMethodField(help_text="Of all answers that have ended, shown or not.")
 
@@ -235,7 +235,7 @@ class ConversationDetailSerializer(ConversationSerializer):
 
 
 class ConversationPageSerializer(serializers.Serializer[None]):
-    """A page of conversations, newest first."""
+    """A page of conversations: newest first, or the best matches of a search first."""
 
     results = ListedConversationSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text=NEXT_HELP)

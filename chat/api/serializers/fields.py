@@ -11,9 +11,9 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from django.db.models import TextChoices
 from rest_framework import serializers
 
-from chat.models import Conversation
 from chat.models.form_fields import check_prompt_size, validate_model_name
 from chat.vocabulary.sanitize import sanitize_text
 
@@ -28,6 +28,14 @@ class StrictSerializer(serializers.Serializer[object]):
     """A JSON object. Unknown names are errors, because otherwise a misspelt name would have no effect."""
 
     noun = "field"
+
+    @classmethod
+    def parse(cls, data: object) -> dict[str, Any]:
+        """Return the validated fields of a request. Raises ValidationError for unknown names and invalid values."""
+        serializer = cls(data=data)
+        serializer.is_valid(raise_exception=True)
+        fields: dict[str, Any] = serializer.validated_data
+        return fields
 
     def run_validation(self, data: object = serializers.empty) -> object:
         """Return the validated data. Raises ValidationError for unknown names and invalid values."""
@@ -97,28 +105,10 @@ class ModelNameField(TextField):
         )
 
 
-class CodeExecutionField(serializers.ChoiceField):
-    """When answers may run code."""
-
-    def __init__(self, *, help_text: str) -> None:
-        modes = Conversation.CodeExecution
-        super().__init__(
-            modes.choices,
-            required=False,
-            error_messages={"invalid_choice": f"This must be one of {', '.join(modes.values)}."},
-            help_text=help_text,
-        )
-
-
 class ConversationChoiceField(serializers.ChoiceField):
     """A setting of a conversation that is one of a few words."""
 
-    def __init__(
-        self,
-        choices: type[Conversation.Engine | Conversation.Approval | Conversation.Release | Conversation.WebSearch],
-        *,
-        help_text: str,
-    ) -> None:
+    def __init__(self, choices: type[TextChoices], *, help_text: str) -> None:
         super().__init__(
             choices.choices,
             required=False,

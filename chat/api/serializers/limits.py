@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from rest_framework import serializers
 
 from chat.people.quotas.resources import Resource
-from chat.vocabulary.parts import JSONObject
 
 
-@dataclass(frozen=True, slots=True)
-class LimitReading:
-    """One limit, and how much of it is used."""
-
-    name: str
-    used: int
-    limit: int | None
-    left: int | None
-    resets_at: datetime | None
-    estimated: int = 0
-
-
-class LimitSerializer(serializers.Serializer[LimitReading]):
+class LimitSerializer(serializers.Serializer[object]):
     """One limit of the caller, and how much of it is used."""
 
     name = serializers.ChoiceField(
@@ -41,7 +25,7 @@ class LimitSerializer(serializers.Serializer[LimitReading]):
     )
 
 
-class LimitsSerializer(serializers.Serializer[JSONObject]):
+class LimitsSerializer(serializers.Serializer[object]):
     """All limits of the caller."""
 
     limits = LimitSerializer(many=True)

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from attachments.models import Attachment
 from chat.api.serializers.code import BlockVerdictSerializer
-from chat.api.serializers.fields import StrictSerializer
+from chat.api.serializers.fields import JSONBooleanField, StrictSerializer
 from chat.python.newer_files.numbers import LostNumberJSON
 
 STATES = {"running": "the code runs", "done": "all code has run", "failed": "not all code ran; `detail` says why"}
@@ -17,7 +17,7 @@ class NewerFileSerializer(StrictSerializer):
 
     replaced = serializers.UUIDField(help_text="Id of a table that is attached to a shown question, or of the project.")
     newer = serializers.UUIDField(help_text="Id of an uploaded file of the same kind.")
-    anyway = serializers.BooleanField(
+    anyway = JSONBooleanField(
         default=False, help_text="Run the code also if columns are missing, or the table differs in another way."
     )
 

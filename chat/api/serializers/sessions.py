@@ -9,7 +9,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from chat.api.serializers.fields import StrictSerializer
+from chat.api.serializers.fields import JSONBooleanField, StrictSerializer
 from chat.models import PythonSession
 from chat.python.sessions.lifetime import seconds_left
 from chat.vocabulary.parts import JSONObject
@@ -51,7 +51,7 @@ class SessionFileSerializer(serializers.Serializer[JSONObject]):
 class KeepSerializer(StrictSerializer):
     """Whether a session is kept."""
 
-    keep = serializers.BooleanField(default=True, help_text="False: it ends when it was not used for some time.")
+    keep = JSONBooleanField(default=True, help_text="False: it ends when it was not used for some time.")
 
 
 class PythonSessionSerializer(serializers.Serializer[SessionState]):

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from chat.answering.turns.resume import current_approval
 from chat.api.serializers.fields import (
-    CodeExecutionField,
+    ConversationChoiceField,
     EnumField,
     ModelNameField,
     PromptField,
@@ -20,9 +20,9 @@ from chat.api.serializers.fields import (
     TextField,
 )
 from chat.library.forms import EMPTY_CODE
-from chat.messages.approval import Approval, ApprovalDecision, ApprovalKind
+from chat.messages.approval import Approval, ApprovalKind
 from chat.messages.notices import notice_of
-from chat.models import Turn, User
+from chat.models import Conversation, Turn
 from chat.models.form_fields import ATTACHMENTS_LIMIT
 from chat.vocabulary.parts import Engine, JSONObject
 from chat.vocabulary.stream_events import Finish, Usage
@@ -57,7 +57,9 @@ class QuestionSerializer(StrictSerializer):
             "not_a_list": "This must be a list of ids.",
         },
     )
-    code_execution = CodeExecutionField(help_text="For this answer alone. If left out: as the conversation has it.")
+    code_execution = ConversationChoiceField(
+        Conversation.CodeExecution, help_text="For this answer alone. If left out: as the conversation has it."
+    )
     model = ModelNameField(help_text="For this answer alone. If left out or empty: the conversation's.")
 
     def validate_attachments(self, ids: list[uuid.UUID]) -> list[uuid.UUID]:
@@ -164,12 +166,6 @@ class DecisionSerializer(StrictSerializer):
     code = CodeField(
         help_text="Code to run in place of the call's code, if it has any. At most 256 KB of UTF-8. `deny` ignores it.",
     )
-
-    def to_decision(self, user: User) -> ApprovalDecision:
-        """Return the decision of a user. The serializer must be valid."""
-        data = self.validated_data
-        is_approved = data["decision"] == DecisionVerb.RUN
-        return ApprovalDecision(data["id"], is_approved, data.get("code") if is_approved else None, decided_by=user.pk)
 
 
 class StartedTurnSerializer(serializers.Serializer[Turn]):

@@ -48,9 +48,7 @@ class Attachments(ApiView):
 
         Images are encoded again, which removes their metadata.
         """
-        serializer = FileUploadSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        file = serializer.validated_data["file"]
+        file = FileUploadSerializer.parse(request.data)["file"]
         try:
             attachment = create_upload(owner_id=self.caller.pk, name=file.name or "", data=file.read())
         except QuotaExceeded:

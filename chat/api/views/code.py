@@ -60,10 +60,8 @@ class SessionRun(ApiView):
         No model is asked. The next answer's model sees the code and its output.
         """
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = OwnCodeSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        code: str = OwnCodeSerializer.parse(request.data)["code"]
         self.require_asgi()
-        code: str = serializer.validated_data["code"]
         start = RunCode(self.caller, conversation.pk, code, client_id=idempotency_key(request))
         try:
             started = async_to_sync(start_turn)(start)
@@ -97,11 +95,10 @@ class PartRerun(ApiView):
         shown there too. The code runs on if the caller goes away.
         """
         message = writable_message(self.caller, message_id)
-        serializer = RerunSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        from_start = RerunSerializer.parse(request.data)["from_start"]
         self.require_asgi()
         try:
-            comparison = async_to_sync(rerun)(message, index, from_start=serializer.validated_data["from_start"])
+            comparison = async_to_sync(rerun)(message, index, from_start=from_start)
         except RerunRefused as refusal:
             raise Problem(ProblemType.CONFLICT, str(refusal)) from None
         return Response(_verdict(comparison))

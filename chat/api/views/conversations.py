@@ -57,9 +57,7 @@ class Conversations(ApiView):
     )
     def get(self, request: Request) -> Response:
         """Return conversations, newest first. With `q`, those that contain all words, the best matches first."""
-        serializer = ConversationsQuerySerializer(data=request.query_params.dict())
-        serializer.is_valid(raise_exception=True)
-        query = serializer.validated_data
+        query = ConversationsQuerySerializer.parse(request.query_params.dict())
         conversations = conversations_of(self.caller).kept()
         for name in ("archived", "pinned"):
             if name in query:
@@ -83,9 +81,7 @@ class Conversations(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Create an empty conversation."""
-        serializer = NewConversationSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        fields = serializer.validated_data
+        fields = NewConversationSerializer.parse(request.data)
         check_model(fields.get("model", ""))
         if fields.get("title"):
             fields["title_source"] = Conversation.TitleSource.USER
@@ -127,9 +123,7 @@ class ConversationDetail(ApiView):
     def patch(self, request: Request, conversation_id: uuid.UUID) -> HttpResponseBase:
         """Change the settings that the body names. The others keep their values."""
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = ConversationChangesSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        changes = serializer.validated_data
+        changes = ConversationChangesSerializer.parse(request.data)
         if changes.get("model", conversation.model) != conversation.model:
             check_model(changes["model"])
         with transaction.atomic():
@@ -173,9 +167,7 @@ class ConversationMessages(ApiView):
     def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
         """Return messages in the conversation's order. A live answer is returned as far as it has been received."""
         conversation = readable_conversation(self.caller, conversation_id)
-        serializer = MessagesQuerySerializer(data=request.query_params.dict())
-        serializer.is_valid(raise_exception=True)
-        query = serializer.validated_data
+        query = MessagesQuerySerializer.parse(request.query_params.dict())
         try:
             records, next_index = shown_messages(conversation, first_index=query["cursor"], limit=query["limit"])
         except Deleted:

@@ -154,9 +154,7 @@ class Import(ApiView):
         """
         name, data = "", request.data
         if not isinstance(data, bytes):
-            serializer = FileUploadSerializer(data=data)
-            serializer.is_valid(raise_exception=True)
-            file = serializer.validated_data["file"]
+            file = FileUploadSerializer.parse(data)["file"]
             name, data = file.name or "", file.read()
         try:
             imported = import_file(data, owner_id=self.caller.pk, name=name)

@@ -29,9 +29,7 @@ class MessageFeedback(ApiView):
     )
     def put(self, request: Request, message_id: uuid.UUID) -> Response:
         """Store a rating in place of an earlier one. Open pages show it at once."""
-        serializer = RatingSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        rating = self._rate(message_id, Thumb(**serializer.validated_data))
+        rating = self._rate(message_id, Thumb(**RatingSerializer.parse(request.data)))
         return Response(FeedbackSerializer(rating).data)
 
     @extend_schema(

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.api.serializers.limits import LimitReading, LimitSerializer, LimitsSerializer
+from chat.api.serializers.limits import LimitsSerializer
 from chat.api.views.base import ApiView
 from chat.people.quotas.resources import Resource, day_end, day_of
 from chat.people.quotas.usage import read_usage
@@ -20,15 +20,15 @@ class Limits(ApiView):
     def get(self, request: Request) -> Response:
         """Return what the caller has used today, or stores, and how much of it they may use."""
         now = timezone.now()
-        readings = [
-            LimitReading(
-                resource.counter,
-                max(0, usage.used),
-                usage.limit,
-                usage.left,
-                day_end(now) if resource.is_daily else None,
-                usage.estimated,
-            )
+        limits = [
+            {
+                "name": resource.counter,
+                "used": max(0, usage.used),
+                "limit": usage.limit,
+                "left": usage.left,
+                "estimated": usage.estimated,
+                "resets_at": day_end(now) if resource.is_daily else None,
+            }
             for resource, usage in read_usage(self.caller.pk, Resource, day=day_of(now)).items()
         ]
-        return Response({"limits": [LimitSerializer(reading).data for reading in readings]})
+        return Response(LimitsSerializer({"limits": limits}).data)

@@ -59,10 +59,8 @@ class NewerFiles(ApiView):
         and nothing has run. Poll `Location` for the result.
         """
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = NewerFileSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        body = NewerFileSerializer.parse(request.data)
         self.require_asgi()
-        body = serializer.validated_data
         former = find_replaceable(conversation, body["replaced"])
         if former is None:
             raise refused("replaced", "This is no table of the shown messages, nor of the project.")
@@ -80,8 +78,6 @@ class NewerFiles(ApiView):
 
 class NewerFileRunDetail(ApiView):
     """A run on a newer file."""
-
-    throttle_classes = (CallThrottle, WriteThrottle)
 
     @extend_schema(
         operation_id="newer-files-read",

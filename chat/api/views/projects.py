@@ -45,9 +45,7 @@ class Projects(ApiView):
     )
     def get(self, request: Request) -> Response:
         """Return projects, those that changed last first."""
-        serializer = ListQuerySerializer(data=request.query_params.dict())
-        serializer.is_valid(raise_exception=True)
-        query = serializer.validated_data
+        query = ListQuerySerializer.parse(request.query_params.dict())
         rows = projects_of(self.caller).annotate(conversation_count=count_conversations())
         page = fitting_projects(rows.page(query["limit"], query.get("cursor")))
         results = [ProjectSerializer(project).data for project in page.projects]
@@ -61,10 +59,9 @@ class Projects(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Create a project without conversations and files."""
-        serializer = NewProjectSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        fields = NewProjectSerializer.parse(request.data)
         try:
-            project = Project.objects.start(self.caller.pk, **serializer.validated_data)
+            project = Project.objects.start(self.caller.pk, **fields)
         except ProjectRefused as refusal:
             raise refused("name", str(refusal)) from None
         headers = {"Location": f"{request.path}{project.pk}/"}
@@ -94,15 +91,14 @@ class ProjectDetail(ApiView):
     def patch(self, request: Request, project_id: uuid.UUID) -> HttpResponseBase:
         """Change what the body names. The next answer in each conversation of the project uses it."""
         project = writable_project(self.caller, project_id)
-        serializer = ProjectChangesSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        changes = ProjectChangesSerializer.parse(request.data)
         try:
             with transaction.atomic():
                 # With the lock, nobody else can change the project between the check of `If-Match` and this change.
                 project = lock_project(project)
                 check_if_match(request, project_json(project))
-                if serializer.validated_data:
-                    project.change(**serializer.validated_data)
+                if changes:
+                    project.change(**changes)
         except Project.DoesNotExist:
             raise NotFound from None
         body = project_json(project)
@@ -117,10 +113,9 @@ class ProjectDetail(ApiView):
     def delete(self, request: Request, project_id: uuid.UUID) -> Response:
         """Delete a project, with the files that no conversation shows. Its conversations stay, unless asked for."""
         project = writable_project(self.caller, project_id)
-        serializer = ProjectDeletionSerializer(data=request.query_params.dict())
-        serializer.is_valid(raise_exception=True)
+        query = ProjectDeletionSerializer.parse(request.query_params.dict())
         check_if_match(request, project_json(project))
-        if serializer.validated_data["conversations"] == "delete":
+        if query["conversations"] == "delete":
             delete_project_with_conversations(project)
         else:
             delete_project(project)
@@ -139,10 +134,9 @@ class ProjectFiles(ApiView):
     def post(self, request: Request, project_id: uuid.UUID) -> Response:
         """Add a file of the caller. Adding it twice changes nothing."""
         project = writable_project(self.caller, project_id)
-        serializer = ProjectFileSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        file_id = ProjectFileSerializer.parse(request.data)["attachment"]
         try:
-            add_files(project, attachments_of(self.caller, [serializer.validated_data["attachment"]]))
+            add_files(project, attachments_of(self.caller, [file_id]))
         except ProjectRefused as refusal:
             raise refused("attachment", str(refusal)) from None
         except (Project.DoesNotExist, Attachment.DoesNotExist):

@@ -141,9 +141,7 @@ class SessionKeep(ApiView):
         One person may keep one session, and a server a quarter of those that may live at once.
         """
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = KeepSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        change = lifetime.keep if serializer.validated_data["keep"] else lifetime.stop_keeping
+        change = lifetime.keep if KeepSerializer.parse(request.data)["keep"] else lifetime.stop_keeping
         session = find_session(conversation.pk)
         try:
             is_running = session is not None and change(session)

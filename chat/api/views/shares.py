@@ -44,9 +44,7 @@ class ConversationShares(ApiView):
         """Make a link with which anybody can read what the conversation shows now, with its graphs and files."""
         check_sharing()
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = NewShareSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        expires_at = serializer.validated_data.get("expires_at")
+        expires_at = NewShareSerializer.parse(request.data).get("expires_at")
         if expires_at is not None and expires_at <= timezone.now():
             raise refused("expires_at", "This must be a time in the future.")
         try:

@@ -83,11 +83,10 @@ class AttachmentTable(ApiView):
         stay. The status is 202 if reading takes long: then `reading` of a later call says whether the choice holds.
         """
         attachment = self._readable_table(attachment_id)
-        serializer = TableChangeSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        changes = TableChangeSerializer.parse(request.data)["reading"]
         try:
             self.require_asgi()
-            reading = choose_reading(attachment, serializer.validated_data["reading"])
+            reading = choose_reading(attachment, changes)
         except InvalidChoice as error:
             raise Problem(ProblemType.INVALID, str(error), errors={"reading": [str(error)]}) from None
         except (NotATable, ReadingUnavailable, TooManyPreviews) as error:

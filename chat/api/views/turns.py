@@ -26,6 +26,7 @@ from chat.api.queries import live_turn_id
 from chat.api.schema import problem_responses
 from chat.api.serializers.turns import (
     DecisionSerializer,
+    DecisionVerb,
     QuestionSerializer,
     StartedTurnSerializer,
     TurnSerializer,
@@ -35,6 +36,7 @@ from chat.api.turn_events import EVENT_DOCS, SEQ_LIMIT
 from chat.api.views.base import ApiView
 from chat.api.views.conversations import check_model
 from chat.library.forms import CLIENT_ID_LIMIT
+from chat.messages.approval import ApprovalDecision
 from chat.models import Conversation, Message, MessageAttachment
 from chat.models.database_thread import close_connection
 from chat.people.access import NotFound, attachments_of, readable_turn, writable_conversation, writable_turn
@@ -92,9 +94,7 @@ class ConversationTurns(ApiView):
         A repeated `Idempotency-Key` returns the turn that it has started before.
         """
         conversation = writable_conversation(self.caller, conversation_id)
-        serializer = QuestionSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        ask = self._ask(conversation, serializer.validated_data)
+        ask = self._ask(conversation, QuestionSerializer.parse(request.data))
         self.require_asgi()
         try:
             # This runs on the server's event loop, so the answer's task continues after the end of this request.
@@ -181,14 +181,14 @@ class TurnApproval(ApiView):
         The status is 202. It is 200 if exactly this decision was made before, so a call may be repeated.
         """
         writable_turn(self.caller, turn_id)
-        serializer = DecisionSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        fields = DecisionSerializer.parse(request.data)
         self.require_asgi()
+        is_approved = fields["decision"] == DecisionVerb.RUN
+        code = fields.get("code") if is_approved else None
+        decision = ApprovalDecision(fields["id"], is_approved, code, decided_by=self.caller.pk)
         try:
             # This runs on the server's event loop, so the answer's task continues after the end of this request.
-            is_new = async_to_sync(decide)(
-                lambda: writable_turn(self.caller, turn_id).pk, serializer.to_decision(self.caller)
-            )
+            is_new = async_to_sync(decide)(lambda: writable_turn(self.caller, turn_id).pk, decision)
         except DecisionRefused as refusal:
             raise Problem(ProblemType.NOT_WAITING, str(refusal)) from None
         except CodeRefused as refusal:

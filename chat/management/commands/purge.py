@@ -16,15 +16,13 @@ from django.utils import timezone
 from attachments.models import Attachment
 from chat.management.users import find_user
 from chat.models import Conversation, ConversationQuerySet, Message, Turn
-from chat.models.deletion import delete_conversation, delete_unsent_files, find_unsent_files
+from chat.models.deletion import SLICE_FILES, delete_conversation, delete_unsent_files, find_unsent_files
 from chat.models.deletion_counts import attachments_only_of
 from chat.models.write_pauses import WritePauses
 from chat.people.account.number_format import format_bytes, format_count, format_integer
 
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 PROGRESS_INTERVAL_S = 2.0
-FILES_AT_ONCE = 200
-"""Maximum number of files that one transaction deletes."""
 
 
 @dataclass
@@ -44,12 +42,6 @@ class PurgeTotals:
             f"{format_count(self.conversations, 'conversation')}, {format_count(self.messages, 'message')},"
             f" {format_count(self.attachments, 'attachment')} ({format_bytes(self.size_bytes)})"
         )
-
-    def add_conversation(self, messages: int, attachments: Sequence[Attachment]) -> None:
-        """Add one deleted conversation with its number of messages and its deleted attachments."""
-        self.conversations += 1
-        self.messages += messages
-        self.add_attachments(attachments)
 
     def add_attachments(self, attachments: Sequence[Attachment]) -> None:
         """Add deleted attachments."""
@@ -129,8 +121,9 @@ class Command(BaseCommand):
                 row = rows.filter(pk=pk)
                 conversation = (row.select_for_update(skip_locked=True) if is_locked else row).first()
                 if conversation is not None:
-                    messages = conversation.messages.count()
-                    totals.add_conversation(messages, delete_conversation(conversation))
+                    totals.conversations += 1
+                    totals.messages += conversation.messages.count()
+                    totals.add_attachments(delete_conversation(conversation))
             pauses.pause_if_due()
             if time.monotonic() - reported_at > PROGRESS_INTERVAL_S:
                 reported_at = time.monotonic()
@@ -141,8 +134,8 @@ class Command(BaseCommand):
 def _delete_files(files: QuerySet[Attachment], totals: PurgeTotals) -> None:
     """Delete files that were never sent, in short transactions."""
     ids, pauses = list(files.order_by().values_list("pk", flat=True)), WritePauses()
-    for start in range(0, len(ids), FILES_AT_ONCE):
-        totals.add_attachments(delete_unsent_files(ids[start : start + FILES_AT_ONCE]))
+    for start in range(0, len(ids), SLICE_FILES):
+        totals.add_attachments(delete_unsent_files(ids[start : start + SLICE_FILES]))
         pauses.pause_if_due()
 
 

@@ -73,8 +73,8 @@ def mark_matches(text: str, terms: Sequence[Term]) -> tuple[Piece, ...]:
 def build_excerpt(text: str, terms: Sequence[Term], *, has_tags: bool = True) -> tuple[Piece, ...]:
     """Return one line of the text around its best match, or its beginning if there is no match.
 
-    The line is plain text without Markdown. If only the Markdown matches, such as the address of a link, it is the
-    Markdown. `has_tags`: see `read_plain_text`.
+    The line is plain text without Markdown. If the Markdown matches better, for example in the address of a link, the
+    line is the Markdown. `has_tags`: see `read_plain_text`.
     """
     text = MARKER.sub(" ", text)
     rank, first, last = _find_best(_fold_with_spans(text), terms)

@@ -1,8 +1,8 @@
 """Splits text into the words that are indexed and searched. SQLite's index calls this module.
 
 Folding removes case, accents, vowel marks and nuktas, and replaces each variant of a letter or a digit by one form. A
-word is a run of letters, their remaining marks and digits. In scripts that are written without spaces, each character
-is a word, and so is each emoji as people see it. A query of several such characters is searched as a phrase.
+word is a run of letters, their remaining marks and digits. In the scripts of `UNSPACED`, each character is a word, and
+so is each emoji as people see it. A query of several such characters is searched as a phrase.
 
 The zero-width non-joiner of Persian separates words (`می‌خواهم`), and the word without it is indexed too.
 
@@ -30,7 +30,9 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
-"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han, Hangul."""
+"""Scripts in which each character is a word: Thai, Lao, Burmese, Khmer, kana and Han, which are written without spaces,
+and Hangul.
+"""
 
 EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 ARABIC = "\u0620-\u06ff"
@@ -87,7 +89,7 @@ _VARIANTS = {
     "װ": "וו", "ױ": "וי", "ײ": "יי", "ৎ": "ত্",
     "ൔ": "മ്", "ൕ": "യ്", "ൖ": "ഴ്", "ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്",
 }  # fmt: skip
-"""Characters and the characters that replace them: letters that Unicode does not decompose, variants of Arabic letters,
+"""Characters and what replaces them, such as letters that Unicode does not decompose, variants of Arabic letters,
 dashes within words, digraphs of Yiddish, and letters of Bengali and Malayalam that stand for a letter and its virama.
 """
 

@@ -1,4 +1,4 @@
-"""Formats numbers for people: on the charts of the overview and in the output of management commands. Pure."""
+"""Formats numbers for people: on charts, in sentences, and in the output of management commands. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ SI_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def format_short(number: float) -> str:
-    """Return at most three significant digits with an SI prefix, such as `1.25 M`. Integers below 1,000
-    have no prefix.
-    """
+    """Return at most three significant digits with an SI prefix, such as `1.25 M`. Numbers below 1,000 have none."""
     for size, prefix in SI_PREFIXES:
         # Without the factor, 999,500 would be rounded to "1e+03 k". It gets the next prefix instead.
         if abs(number) >= size * 0.9995:
             return f"{number / size:.3g} {prefix}"
-    return f"{number:.3g}" if abs(number) < 1000 and number != int(number) else f"{number:.0f}"
+    return f"{number:.3g}"
 
 
 def format_integer(number: float) -> str:
@@ -29,7 +27,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def format_dollars(amount: float | Decimal) -> str:
-    """Return an amount of US dollars. Amounts below 10 cents keep their first two significant digits."""
+    """Return an amount of US dollars. Below 10 cents, it has two significant digits, below 0.01 cents only a bound."""
     if amount == 0:
         return "$0"
     if amount >= 0.1:
@@ -38,7 +36,7 @@ def format_dollars(amount: float | Decimal) -> str:
 
 
 def format_seconds(amount: float) -> str:
-    """Return a duration in seconds: whole seconds from 10 s, two decimal places below."""
+    """Return a duration in seconds: whole seconds from 10 s, below that two decimal places unless it is whole."""
     return f"{amount:,.0f} s" if amount >= 10 or amount == int(amount) else f"{amount:.2f} s"
 
 

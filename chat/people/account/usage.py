@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -62,7 +62,9 @@ def usage(request: SignedInRequest) -> HttpResponse:
         "uncounted": uncounted,
         "estimated": words(Resource.TOKENS, uncounted.estimated_tokens) if uncounted.estimated_tokens else "",
         "limits": [limit_row(usage) for usage in usages.values()],
-        **reset_context(now),
+        # When the counters of today start again.
+        "resets_at": day_end(now),
+        "resets_in": duration_words(day_end(now) - now),
     }
     return render(request, "account/usage.html", context)
 
@@ -112,9 +114,3 @@ def _cell(resource: Resource, amount: int) -> str:
             return f"{group_thousands(round(amount / 1000))} s"
         case Resource.IMPORTS | Resource.UPLOADS | Resource.STORAGE:
             return size_words(amount)
-
-
-def reset_context(now: datetime) -> dict[str, object]:
-    """Return the time at which today's counters start again."""
-    end = day_end(now)
-    return {"resets_at": end, "resets_in": duration_words(end - now)}

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 
+from chat.people.account.number_format import format_count
+
 MB = 1024**2
 
 
@@ -75,7 +77,7 @@ class ResourceUsage:
     limit: int | None
     """The limit in the unit of the counter; `None` if there is none."""
     estimated: int = 0
-    """How many of the tokens are estimated, because a provider reported none. It is read only if usage is shown."""
+    """How many of the tokens are estimated, because a provider reported none. `add_usage` does not read it."""
 
     @property
     def left(self) -> int | None:
@@ -100,11 +102,10 @@ class QuotaExceeded(Exception):
         `subject`: the file that was refused, if it was one, such as `“a.csv”`.
         """
         super().__init__(refusal_sentence(usage, amount, now=now, subject=subject))
-        self.usage = usage
-        self.resets_at = day_end(now) if usage.resource.is_daily else None
-        """The time at which more is allowed; `None` if waiting does not help."""
-        self.retry_after_s = int((self.resets_at - now).total_seconds()) + 1 if self.resets_at else None
-        self.status = 403 if self.resets_at is None else 429
+        is_daily = usage.resource.is_daily
+        self.retry_after_s = int((day_end(now) - now).total_seconds()) + 1 if is_daily else None
+        """Seconds until more is allowed; `None` if waiting does not help."""
+        self.status = 429 if is_daily else 403
         """The HTTP status: 429 if waiting helps, otherwise 403."""
 
 
@@ -118,7 +119,7 @@ def day_end(now: datetime) -> datetime:
     return datetime.combine(day_of(now) + timedelta(days=1), time(), UTC)
 
 
-def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str = "") -> str:
+def refusal_sentence(usage: ResourceUsage, amount: int, *, now: datetime, subject: str) -> str:
     """Return the sentence that says why something was refused. `now`: the time in the person's zone, which it names."""
     resource = usage.resource
     reason = (_FILE_REASON if subject else "") + _REASONS[resource]
@@ -142,13 +143,13 @@ def words(resource: Resource, amount: int) -> str:
     """Return an amount in words, such as `1,200 tokens` or `1.5 MB`."""
     match resource:
         case Resource.TURNS:
-            return _counted(amount, "answer")
+            return format_count(amount, "answer")
         case Resource.TOKENS:
-            return _counted(amount, "token")
+            return format_count(amount, "token")
         case Resource.CONVERSATIONS:
-            return _counted(amount, "conversation")
+            return format_count(amount, "conversation")
         case Resource.KERNEL_TIME:
-            return _counted(round(amount / 1000), "second")
+            return format_count(round(amount / 1000), "second")
         case Resource.IMPORTS:
             return f"{size_words(amount)} of text"
         case Resource.UPLOADS | Resource.STORAGE:
@@ -159,12 +160,8 @@ def duration_words(duration: timedelta) -> str:
     """Return a duration in hours and minutes, rounded up to a whole minute."""
     minutes = -(-int(duration.total_seconds()) // 60) or 1
     hours, rest = divmod(minutes, 60)
-    parts = [_counted(hours, "hour")] if hours else []
-    return " ".join([*parts, _counted(rest, "minute")] if rest else parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    parts = [format_count(hours, "hour")] if hours else []
+    return " ".join([*parts, format_count(rest, "minute")] if rest else parts)
 
 
 def size_words(size_bytes: int) -> str:

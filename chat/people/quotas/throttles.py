@@ -40,7 +40,7 @@ class CallThrottle(_ClientThrottle):
 
 
 class WriteThrottle(_ClientThrottle):
-    """Limits calls that start or resume a turn, upload a file or import conversations to `API_WRITES_PER_MINUTE`."""
+    """Limits calls that start costly work to `API_WRITES_PER_MINUTE`: turns, code in sessions, uploads and imports."""
 
     scope = "api-writes"
 
@@ -49,14 +49,10 @@ class WriteThrottle(_ClientThrottle):
         return f"{settings.API_WRITES_PER_MINUTE}/minute"
 
 
-class ShareThrottle(_ClientThrottle):
+class ShareThrottle(CallThrottle):
     """Limits requests for pages and files of shares to `API_CALLS_PER_MINUTE` from one address."""
 
     scope = "shares"
-
-    def get_rate(self) -> str:
-        """Return the rate in the notation of Django REST framework."""
-        return f"{settings.API_CALLS_PER_MINUTE}/minute"
 
     def get_cache_key(self, request: Request, view: APIView) -> str:
         """Return the key under which the requests of an address are counted."""

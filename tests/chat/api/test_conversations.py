@@ -96,7 +96,10 @@ def test_error_for_an_unlisted_model_names_the_models_that_can_be_chosen(client:
     detail = str(response.json())
     assert "There is no model “gemini-0-imaginary” here. Choose one of these: flash, pro, research, image, " in detail
     assert not Conversation.objects.exists()
-    assert client.post(LIST, {"model": "flash"}, content_type="application/json").status_code == 201
+    created = client.post(LIST, {"model": "flash"}, content_type="application/json")
+    assert created.status_code == 201
+    path, unknown = created.headers["Location"], {"model": "gemini-0-imaginary"}
+    assert client.patch(path, unknown, content_type="application/json").status_code == 422
     settings.ALLOW_UNLISTED_MODELS = True
     assert client.post(LIST, {"model": "gemini-0-imaginary"}, content_type="application/json").status_code == 201
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_django import Settings
 
 from chat.api.problems import Problem, ProblemType
 from chat.models import Conversation, User
-from tests.factories import make_attachment, make_conversation, make_user
+from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/api/v1/conversations/"
@@ -100,12 +101,14 @@ def test_long_idempotency_key_is_refused(client: Client, owner: User) -> None:
     assert "64 characters" in problem_of(response, 400)["detail"]
 
 
-def test_unknown_model_is_refused(client: Client, owner: User, settings: Settings) -> None:
-    settings.GEMINI_EMULATED = settings.ALLOW_UNLISTED_MODELS = False
-    conversation = make_conversation(owner)
-    for method, path in (("post", LIST), ("patch", f"{LIST}{conversation.pk}/")):
-        response = getattr(client, method)(path, {"model": "no-such"}, content_type="application/json")
-        assert list(problem_of(response, 422)["errors"]) == ["model"]
+@pytest.mark.parametrize("path", ["conversations/{}/session/keep/", "messages/{}/parts/0/rerun/"])
+def test_boolean_of_a_request_must_be_true_or_false(client: Client, owner: User, path: str) -> None:
+    message = make_model_message(make_conversation(owner))
+    path = path.format(message.conversation_id if path.startswith("conversations") else message.pk)
+    field = "keep" if path.endswith("/keep/") else "from_start"
+    for value in ("no", "false", 0):
+        response = client.post(f"/api/v1/{path}", {field: value}, content_type="application/json")
+        assert problem_of(response, 400)["errors"] == {field: ["This must be true or false."]}
 
 
 def test_wrong_method_is_refused_with_the_allowed_methods(client: Client) -> None:
@@ -190,6 +193,8 @@ def test_writing_calls_have_a_separate_rate_limit(client: Client, settings: Sett
     assert client.post("/api/v1/import/", b"x", content_type="application/zip").status_code == 422
     problem_of(client.post(UPLOADS, {}), 429)
     assert client.get(LIST).status_code == 200
+    # Clients poll for the result of such a run.
+    assert client.get(f"/api/v1/newer-files/{uuid.uuid4()}/").status_code == 404
 
 
 def test_etags_give_status_304_and_prevent_lost_updates(client: Client, owner: User) -> None:

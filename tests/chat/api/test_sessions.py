@@ -208,13 +208,3 @@ def test_session_reports_that_code_of_another_answer_version_ran_in_it(api: ApiC
         socket.send('{"action": "regenerate"}')
         wait_until(lambda: session_of(api, conversation_id)["is_other_branch"])
         assert session_of(api, conversation_id)["execution_count"] >= 1
-
-
-def test_event_stream_has_one_result_for_each_run_of_code(api: ApiClient) -> None:
-    conversation_id = new_conversation(api)
-    code = "import matplotlib.pyplot as plt\nprint('a')\nplt.plot([1]); plt.show()\nprint('b')"
-    started = api.ask(conversation_id, code).json()
-    events = [event for event in api.events(started["events_url"]) if event.name in ("code_execution_result", "graph")]
-    assert [event.name for event in events] == ["graph", "code_execution_result"]
-    assert events[-1].data["code_execution_output"] == "a\nb\n"
-    assert events[-1].data["code_execution_outcome"] == "success"

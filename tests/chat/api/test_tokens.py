@@ -227,14 +227,3 @@ def test_login_without_tokens_gets_no_offer_to_revoke_tokens_and_no_redirect_to_
     assert "evil" not in page
     done = client.post("/accounts/tokens/revoke/", {"next": "https://evil.example.org/"})
     assert done.headers["Location"] == PAGE
-
-
-def test_page_that_shows_a_new_token_is_not_stored_by_browsers(client: Client) -> None:
-    client.force_login(make_user("ann", password=PASSWORD))
-    session = client.session
-    session[LOGIN_KEY] = {**session[LOGIN_KEY], "at": (timezone.now() - timedelta(hours=1)).isoformat()}
-    session.save()
-    way = client.post(PAGE, {"name": "report", "days": "30"}).headers["Location"]
-    pages = [client.post(way, {"password": PASSWORD}), client.post(PAGE, {"name": "report", "days": "30"})]
-    assert all('id="new-token"' in page.content.decode() for page in pages)
-    assert all("no-store" in page.headers["Cache-Control"] for page in pages)

@@ -174,19 +174,6 @@ def test_image_that_code_of_the_session_prints_comes_before_its_result() -> None
     assert contents == [event.content for event in read_all(PartsEvents(turn.pk, BEFORE_FIRST))]
 
 
-def test_stream_of_a_waiting_turn_stays_open_until_the_turn_runs_again() -> None:
-    live = LiveTurn.create()
-    live.receive(FunctionCall(name="run_python", call_id="c1"))
-    live.write_row(("waiting", {}))
-    Turn.objects.filter(pk=live.turn.pk).update(status=Turn.Status.WAITING)
-    reader = LogEvents(live.turn.pk, BEFORE_FIRST)
-    assert [event.content for event in read_all(reader)] == [RUNNING, WAITING]
-    page = reader.next_page()
-    assert (page.events, page.is_last) == ([], False)
-    live.write([CallDecided("c1", "a1", is_approved=False)])
-    assert [event.content for event in read_all(reader)] == [RUNNING]
-
-
 @pytest.mark.parametrize(
     "part",
     [

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from attachments.models import Attachment, ObjectDeletion, PendingUpload
-from chat.models import Conversation, Message, Project, Turn, User
+from chat.models import Conversation, Message, NewerFileRun, Project, Turn, User
 from chat.models.projects import add_files
 from tests.child_processes import tied
 from tests.factories import attach, make_attachment, make_conversation, make_graph, make_model_message, make_user
@@ -107,6 +107,20 @@ def test_attachment_is_deleted_when_all_conversations_that_show_it_are_deleted()
     assert dry == "Would delete 2 conversations, 4 messages, 2 attachments (20 B).\n"
     assert purge("--older-than", "180d") == dry.replace("Would delete", "Deleted")
     assert not Attachment.objects.exists()
+
+
+def test_newer_files_of_runs_are_counted_and_deleted_unless_another_conversation_has_run_on_them() -> None:
+    owner = make_user()
+    old, new = make_old(owner), make_old(owner, days=1)
+    replaced = Attachment.objects.get(message_attachments__message__conversation=old)
+    only_here, elsewhere = make_attachment(owner), make_attachment(owner)
+    for conversation, newer in ((old, only_here), (old, elsewhere), (new, elsewhere)):
+        NewerFileRun.objects.create(conversation=conversation, replaced=replaced, newer=newer)
+    attach(new.messages.get(index=0), replaced)
+    dry = purge("--older-than", "180d", "--dry-run")
+    assert "2 messages, 1 attachment (" in dry
+    assert purge("--older-than", "180d") == dry.replace("Would delete", "Deleted")
+    assert set(Attachment.objects.filter(pk__in=[only_here.pk, elsewhere.pk, replaced.pk])) == {elsewhere, replaced}
 
 
 def test_pinned_and_live_conversations_are_kept_by_default() -> None:

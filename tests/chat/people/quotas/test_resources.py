@@ -122,7 +122,7 @@ def test_refusal_has_no_time_if_waiting_does_not_help() -> None:
         "“a.csv” has 2 MB, which is too much. Your files take up 9 MB, of at most 10 MB. Delete conversations with"
         " graphs and files that you do not need."
     )
-    assert (error.status, error.retry_after_s, error.resets_at) == (403, None, None)
+    assert (error.status, error.retry_after_s) == (403, None)
 
 
 @pytest.mark.parametrize("resource", Resource)
