@@ -57,9 +57,9 @@ class LogWriter:
         self._changes = []
         reports = (change.report for change in changes if isinstance(change, Reported))
         self.usage_chars += sum(len(str(report)) for report in reports if isinstance(report, UsageReported))
-        write = TurnWrite.of(
-            self._turn,
-            changes,
+        write = TurnWrite(
+            turn=self._turn,
+            changes=changes,
             first_seq=self._seq + 1,
             had_no_part=not self._has_part,
             ending=ending,
