@@ -97,13 +97,9 @@ def part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
             if part.mime_type.startswith("text/"):
                 return own + _text_tokens(part.data.decode("utf-8", "replace"))
             return own + _file_tokens(part.mime_type, len(part.data))
-        case FunctionCall():
+        case FunctionCall() | ToolCall():
             return own + _text_tokens(str(part.arguments))
-        case FunctionResponse():
-            return own + _text_tokens(str(part.result))
-        case ToolCall():
-            return own + _text_tokens(str(part.arguments))
-        case ToolResponse():
+        case FunctionResponse() | ToolResponse():
             return own + _text_tokens(str(part.result))
         case Display() | Unsupported():
             return own

@@ -105,7 +105,7 @@ class SentMessages:
         self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = self._newest(shown, budget_bytes)
-        self._dated = dated_question(turn, self._records)
+        self._dated_message, self._date = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
         """Number of the oldest messages that are not sent. It is set when the contents are made."""
         self.tokens = 0
@@ -216,7 +216,7 @@ class SentMessages:
         text = record.message.text
         if record is not self._records[-1]:
             text = without_data_uris(text)
-        note = (self._dated.note,) if record.message is self._dated.message else ()
+        note = (self._date,) if record.message is self._dated_message else ()
         return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
 
     def _newest(self, records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:

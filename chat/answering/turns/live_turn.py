@@ -21,7 +21,7 @@ from chat.answering.turns.redraw_pause import redraw_pause_s
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
-from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, Reported, StateSent, ToolStarted, Waited
+from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, Reported, StateSent, Waited
 from chat.models import Conversation, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.batching import BatchedCalls
@@ -192,10 +192,6 @@ class LiveTurn:
         self.has_refused_tools = True
         self._assembler.withdraw_code()
         self.note(EngineMoved(reason, is_off=True))
-
-    def start_tool(self, call_id: str) -> None:
-        """Record that the tool of a function call begins to run."""
-        self.note(ToolStarted(call_id))
 
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the next request is built."""

@@ -160,9 +160,8 @@ class Runner:
         resumed = await log_folder.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False
-        self._launch(
-            LiveTurn(resumed.started, self._commits, self._prompt_reads, resumed.answer, resumed.seq), is_resumed=True
-        )
+        planned, answer, seq = resumed
+        self._launch(LiveTurn(planned, self._commits, self._prompt_reads, answer, seq), is_resumed=True)
         return True
 
     def _launch(self, turn: LiveTurn, *, is_resumed: bool = False) -> None:

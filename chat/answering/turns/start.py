@@ -192,14 +192,6 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTu
     return outcomes
 
 
-def create_turn(start: Start, *, lease_owner: str) -> PlannedTurn:
-    """Start one turn. Raises the errors of `Start.plan`."""
-    [outcome] = create_turns([start], lease_owner=lease_owner)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
 def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
     with_question = [one for one in planned if one.has_question]
     with_versions = [one for one in planned if one.replaced]

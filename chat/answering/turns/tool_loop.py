@@ -21,7 +21,7 @@ from chat.answering.turns.log_writer import NotStored
 from chat.answering.turns.store import TurnLost
 from chat.answering.turns.tool_call import run_tool
 from chat.messages.approval import CODE, with_changed_code
-from chat.messages.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
+from chat.messages.changes import ApprovalRequested, CallDecided, Reported, ResultHeld, ToolStarted
 from chat.messages.tool_sets import ToolFailed, ToolSet, results_need_release
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
@@ -89,7 +89,7 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     def add(parts: Sequence[ToolOutput]) -> None:
         turn.add(_events(turn, _with_edit(parts, code)), made_by=call.call_id)
 
-    turn.start_tool(call.call_id)
+    turn.note(ToolStarted(call.call_id))
     await turn.commit()
     try:
         await run_tool(turn, tool_set, approved, add)

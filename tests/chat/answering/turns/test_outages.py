@@ -22,7 +22,7 @@ from chat.answering.turns.database_retries import LockConflict
 from chat.answering.turns.finish import increment_revision
 from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.answering.turns.start import Start, create_turn, create_turns
+from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.answering.turns.turn_threads import turn_store
@@ -39,6 +39,7 @@ from tests.chat.turn_driver import (
     WAIT_LIMIT_S,
     Tab,
     ask_and_wait,
+    create_turn,
     fresh_page,
     make_question,
     new_conversation,

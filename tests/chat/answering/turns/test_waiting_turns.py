@@ -11,7 +11,6 @@ from chat.answering.turns.approval_timeout import find_overdue_approvals
 from chat.answering.turns.old_logs import delete_old_logs
 from chat.answering.turns.resume import DecisionRefused
 from chat.answering.turns.runner import Runner, decide, start_turn
-from chat.answering.turns.start import create_turn
 from chat.answering.turns.start_rules import StartRefused
 from chat.messages.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Turn
@@ -26,7 +25,7 @@ from tests.chat.answering.turns.approvals import (
     reread,
     responses_in,
 )
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_question
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, create_turn, make_question
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
 
