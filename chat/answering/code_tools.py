@@ -127,7 +127,7 @@ class CodeTools(Protocol):
         ...
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait, for a limited time, until the server has read the tables of a question and of earlier questions."""
+        """Wait, for a limited time, until the server has read the tables of a question and the earlier ones."""
         ...
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:

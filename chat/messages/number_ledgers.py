@@ -34,7 +34,7 @@ from chat.vocabulary.text_types import is_text
 VERSION = 4
 """Version of the code that traces numbers. Ledgers of another version are made again."""
 MESSAGES_LIMIT = 60
-"""Maximum number of messages whose outputs are searched: the newest ones of the branch."""
+"""Maximum number of messages before an answer that are searched: the newest ones of its branch."""
 FILE_LIMIT_BYTES = 1_000_000
 _OUTPUTS = {
     kind.value
@@ -53,7 +53,7 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 
 
 def has_results(answer_id: uuid.UUID) -> bool:
-    """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
+    """Return whether an answer, or any message before it, has outputs or files from which its numbers may come.
 
     Without them, few numbers have a source, so the answer is traced only when a person asks for it.
     """

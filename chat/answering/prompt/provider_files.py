@@ -41,7 +41,10 @@ NOT_TAKEN = (
 
 
 class RequestFiles:
-    """The files of all messages of a request. Each is sent once, with the last message that has it."""
+    """The files of all messages of a request.
+
+    Each is sent once: with the question, with the project, or else with the last message that has it.
+    """
 
     def __init__(
         self,

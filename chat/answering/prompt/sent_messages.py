@@ -107,7 +107,7 @@ class SentMessages:
         self._records, budget_bytes = self._newest(shown, budget_bytes)
         self._dated_message, self._date = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
-        """Number of the oldest messages that are not sent. It is set when the contents are made."""
+        """Number of the oldest messages that are not sent. It is final when the contents are made."""
         self.tokens = 0
         """The estimated tokens of the contents. It is set when the contents are made."""
 

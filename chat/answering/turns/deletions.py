@@ -1,4 +1,4 @@
-"""Deletes conversations in two steps: a page hides them and stops their answers, and a thread deletes them later.
+"""Deletes conversations in two steps: a request hides them and stops their answers, and a thread deletes them later.
 
 Every web process runs this thread. Two threads may delete the same conversation: each deletes what is left.
 """

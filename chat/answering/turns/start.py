@@ -1,4 +1,4 @@
-"""Starts turns. A start stores a question, an empty answer, and a running turn.
+"""Starts turns. A start stores a running turn with an empty answer, and its question if that is new.
 
 The starts of one batch share their common queries (`start_context`). Each start is then planned or refused, which
 writes no row. Finally, all planned turns are stored with one insert for each table.
@@ -45,7 +45,7 @@ ANSWER_NOW = "Answer now with what you have, without running more code."
 
 @dataclass(frozen=True, slots=True)
 class Start(ABC):
-    """A user's request for an answer: a question, an edit, a continuation or a regeneration."""
+    """A user's request that starts a turn: a question, an edit, a continuation, a regeneration, or code to run."""
 
     user: AnyUser
     conversation_id: uuid.UUID

@@ -213,7 +213,7 @@ def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[u
 def request_stop(
     conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
 ) -> Turn | None:
-    """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was before.
+    """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was, if there is one.
 
     A turn that waits for a decision runs in no process, so this function ends it. It must not run on the thread of
     `turn_store`, see `StoredLog`. If `turn_id` or the `message_id` of an answer is given, a newer turn of the
