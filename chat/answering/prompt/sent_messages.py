@@ -53,11 +53,6 @@ class Recipient:
     capabilities: Capabilities
 
     @property
-    def account(self) -> str:
-        """The account with which the model is used."""
-        return self.capabilities.account
-
-    @property
     def context_tokens(self) -> int | None:
         """The size of the model's context window, set by the operator or reported by the endpoint. `None` if it is
         unknown.
@@ -124,7 +119,7 @@ class SentMessages:
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
         sent = attachment_ids([*self._records, *later])
-        refused = refused_files(sent, account=self._recipient.account, model=self._turn.model)
+        refused = refused_files(sent, account=capabilities.account, model=self._turn.model)
         budget = RequestBudget.of(budget_bytes, self._recipient.context_tokens)
         encodings = chosen_encodings(files_in_order(rows.records, rows.project_files))
         sources = [*earlier, *later] if has_files else []

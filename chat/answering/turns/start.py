@@ -194,9 +194,9 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTu
 
 def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
     with_question = [one for one in planned if one.has_question]
-    with_versions = [one for one in planned if one.replaced]
-    for one in with_versions:
-        one.hidden = hide(one.replaced)
+    for one in planned:
+        if one.replaced:
+            one.hidden = hide(one.replaced)
     questions = [one.turn.user_message for one in with_question]
     insert_rows([*questions, *(one.turn.message for one in planned)])
     insert_rows([Part.from_value(Text(one.text), index=0, message=one) for one in questions])
@@ -212,10 +212,10 @@ def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
         one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, expires_at
     insert_rows([one.turn for one in planned])
     _update_conversations(planned, now)
-    for one in with_versions:
-        if one.has_question:
+    for one in planned:
+        if one.replaced and one.has_question:
             one.question_versions = versions_of(one.turn.user_message)
-        else:
+        elif one.replaced:
             one.answer_versions = versions_of(one.turn.message)
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
 from chat.answering.turns.finish import Ending, end_turn_from_log, end_turns, engine_after_move
-from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
+from chat.answering.turns.log_sql import append_rows, lock_held_turns
 from chat.answering.turns.stored_log import StoredLog
 from chat.answering.turns.turn_threads import turn_store
 from chat.messages.changes import AttachmentAdded, Change, EngineMoved, PartStarted
@@ -112,11 +112,7 @@ def _write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
         if new := list(_new_attachments(ours)):
             create_attachments(new)
         append_rows(
-            [
-                LogRow(one.turn.pk, one.first_seq + offset, name, data)
-                for one in ours
-                for offset, (name, data) in enumerate(one.rows)
-            ]
+            (one.turn.pk, seq, name, data) for one in ours for seq, (name, data) in enumerate(one.rows, one.first_seq)
         )
         _update_turns(ours, held)
         if ended := [(one.turn, one.ending) for one in ours if one.ending]:

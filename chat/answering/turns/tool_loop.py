@@ -63,7 +63,7 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
         elif call.arguments is None:
             _respond_with_error(turn, call, NOT_JSON)
         elif decision is None and tool_set.needs_approval(call):
-            turn.note(ApprovalRequested(call.call_id, _new_approval_id()))
+            turn.note(ApprovalRequested(call.call_id, str(uuid.uuid4())))
             raise DecisionNeeded
         elif decision is not None and not decision.is_approved:
             sentence = NOT_DECIDED if decision.is_timeout else DENIED
@@ -73,12 +73,8 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
         await turn.commit()
     held_call_id = next(iter(turn.answer.held_results), None)
     if held_call_id is not None:
-        turn.note(ApprovalRequested(held_call_id, _new_approval_id(), is_result=True))
+        turn.note(ApprovalRequested(held_call_id, str(uuid.uuid4()), is_result=True))
         raise DecisionNeeded
-
-
-def _new_approval_id() -> str:
-    return str(uuid.uuid4())
 
 
 async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:

@@ -32,10 +32,8 @@ class SwitchRefused(Exception):
     """Another version cannot be shown now. The text is a sentence that says why."""
 
 
-def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
+def hide(message: Message) -> tuple[uuid.UUID, ...]:
     """Hide a shown message and everything that follows it. Return the ids of the hidden messages."""
-    if message is None:
-        return ()
     rows = Message.objects.filter(
         conversation_id=message.conversation_id, is_shown=True, index__gte=message.index
     ).order_by("index")

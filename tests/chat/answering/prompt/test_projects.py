@@ -168,7 +168,7 @@ def test_project_files_fill_at_most_half_of_the_context_window() -> None:
 
     def number_sent(window: int | None, share: float = 1.0) -> int:
         contents, tokens = contents_of(window, share)
-        assert tokens == sum(map(tokens_of, contents))
+        assert tokens == sum(tokens_of(content, {}) for content in contents)
         return sum(isinstance(part, InlineData) for part in contents[0].parts)
 
     assert [number_sent(None), number_sent(100_000), number_sent(5_000), number_sent(1_000)] == [4, 4, 2, 0]

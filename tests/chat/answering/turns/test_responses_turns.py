@@ -18,8 +18,9 @@ from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
 from tests.chat.answering.turns.test_openai_streams import assert_accepted, assert_turn
 from tests.chat.answering.turns.test_openai_switching import DrawingTools, use_model
+from tests.chat.answering.turns.test_openai_tool_loop import conversation_at
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation, parts_of
-from tests.openai_endpoints import make_endpoint_conversation, make_endpoint_model, stored_facts
+from tests.openai_endpoints import make_endpoint_model, stored_facts
 from tests.openai_server.response_shapes import RESPONSE_SHAPES
 from tests.openai_server.server import JournalEntry, StandInServer
 from tests.responses_recordings import Recording, response_recordings
@@ -28,12 +29,6 @@ from tests.sampling import sampled
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RECORDINGS = response_recordings()
-
-
-async def conversation_at(server: StandInServer, endpoint: str, model: str) -> Conversation:
-    """Create a conversation with a model of the stand-in."""
-    conversation: Conversation = await database_sync_to_async(make_endpoint_conversation)(server, endpoint, model)
-    return conversation
 
 
 async def ask_twice(
