@@ -40,7 +40,7 @@ class EngineOptions:
     """Returns whether the tool set holds state of the conversation, such as variables. It is called only if the choice
     depends on this."""
     files: Sequence[Attachment] = ()
-    """The files of the question and of the project."""
+    """The files of the question. When the engine is chosen, also those of the project."""
     find_earlier_files: Callable[[], Sequence[Attachment]] = tuple
     """Returns the files of the earlier questions. It is called only if the choice depends on them."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of

@@ -97,7 +97,7 @@ def store_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> N
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
     """Yield the texts that the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
 
-    `unread`: the list to which names of attached files are added that are neither text nor workbooks, or are too large.
+    `unread`: the list to which the names of attached files are added that `file_text` cannot read, except images.
     """
     path = _path(message)
     records = records_by_id(path)

@@ -21,8 +21,9 @@ from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer
 from chat.messages.closing import NOT_RELEASED, PRIVATE, Closing, call_changes, code_changes
 from chat.messages.log import to_row
+from chat.messages.records import cleared_attachments
 from chat.messages.tool_sets import results_need_release
-from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
+from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.models.plain_sql import update_rows
 from chat.people.quotas.resources import Resource, day_of
 from chat.people.quotas.usage import add_usage
@@ -178,19 +179,12 @@ def _parts(turn: Turn, answer: Answer) -> Iterator[Part]:
 
 
 def _attachments(turn: Turn, answer: Answer) -> Iterator[MessageAttachment]:
-    for attachment in answer.attachments:
+    for attachment in (*answer.attachments, *cleared_attachments(answer)):
         yield MessageAttachment(
             message_id=turn.message_id,
             attachment_id=uuid.UUID(attachment.attachment_id),
             index=attachment.index,
             part_index=attachment.part_index,
-        )
-    for number, attachment in enumerate(answer.cleared.graphs):
-        yield MessageAttachment(
-            message_id=turn.message_id,
-            attachment_id=uuid.UUID(attachment.attachment_id),
-            index=CLEARED_INDEX + number,
-            part_index=0,
         )
 
 
