@@ -59,17 +59,14 @@ async def run_in_held_kernel(
     on_note: Callable[[str], None],
     is_private: bool = False,
 ) -> CellResult:
-    """Run a cell to its end in a kernel that is held. The conversation's files are written into the kernel if needed.
+    """Run a cell to its end in a held kernel, which gets the files of the conversation first if needed.
 
-    `on_output`, `on_note`: are called on this event loop with each output and each sentence on arrival. `is_private`:
-    whether the output will be filtered for the model. Cancelling the call interrupts the cell. If the kernel ends,
-    `held.loss` is set. Raises SessionUnavailable if the code cannot run now.
+    `on_output`, `on_note`: get each output and each sentence on arrival, on this event loop. `is_private`: whether the
+    output will be filtered for the model. Cancelling the call interrupts the cell. If the kernel ends, `held.loss` is
+    set. Raises SessionUnavailable if the code cannot run now.
     """
     await check_kernel_time(held.session.owner_id)
-    notes = _Notes(on_note)
-    if held.session.note and not held.session.message_ids and "note" not in held.columns:
-        notes.add(STARTED_ANEW.format(note=held.session.note))
-    held.columns["note"] = ""
+    notes = _begin_notes(held, on_note)
     try:
         before = await _place_files(held, notes)
         if is_private:
@@ -93,6 +90,15 @@ async def run_in_held_kernel(
         raise
     written = written_between(before, files_as_json(after))
     return CellResult(execution, tuple(notes.sentences), written, after.changes, after.missing_cells)
+
+
+def _begin_notes(held: LeasedKernel, on_note: Callable[[str], None]) -> _Notes:
+    """Return the notes of a cell. They begin with the reason why the session is new, if no code has run in it."""
+    notes = _Notes(on_note)
+    if held.session.note and not held.session.message_ids and "note" not in held.columns:
+        notes.add(STARTED_ANEW.format(note=held.session.note))
+    held.columns["note"] = ""
+    return notes
 
 
 async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:
