@@ -101,7 +101,7 @@ def read_history(conversation: Conversation) -> list[tuple[str, list[str]]]:
         started = create_turn(make_question(conversation, "next"))
         request = prepare(started.turn, read_rows([started.turn])[0], Replay()).request
         transaction.set_rollback(True)
-    assert request.contents[-1].parts == (Text("next"),)
+    assert request.contents[-1].parts == (Text("next"), date_note(started.turn))
     return [(content.role, [part.long_text for part in content.parts]) for content in request.contents[:-1]]
 
 
