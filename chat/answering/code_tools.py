@@ -40,7 +40,7 @@ class EngineOptions:
     """Returns whether the tool set holds state of the conversation, such as variables. It is called only if the choice
     depends on this."""
     files: Sequence[Attachment] = ()
-    """The files of the question and of the project."""
+    """The files of the question. When the engine is chosen, also those of the project."""
     find_earlier_files: Callable[[], Sequence[Attachment]] = tuple
     """Returns the files of the earlier questions. It is called only if the choice depends on them."""
     find_capabilities: Callable[[Setup], Capabilities] = capabilities_of
@@ -127,7 +127,7 @@ class CodeTools(Protocol):
         ...
 
     async def read_tables(self, files: Sequence[Attachment], earlier: Sequence[Attachment]) -> None:
-        """Wait, for a limited time, until the server has read the tables of a question and of earlier questions."""
+        """Wait, for a limited time, until the server has read the tables of a question and the earlier ones."""
         ...
 
     def table_notes(self, files: Sequence[Attachment], turn: Turn) -> dict[uuid.UUID, TableNote]:

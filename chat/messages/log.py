@@ -1,6 +1,6 @@
 """Converts the log of a live turn: changes to JSON rows, and back.
 
-One row is one stored step with one `seq`. Text that was appended to one part within one transaction is one row.
+One row is one stored step with one `seq`. Successive texts for one part within one transaction are one row.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def to_row(change: Change) -> Row:
 
 
 def from_row(name: str, data: Mapping[str, Any]) -> Change | None:
-    """Return the change that a row was made from; `None` for rows that change no part: `status` and `waiting`."""
+    """Return the change that a row was made from; `None` for `status`, `waiting` and unknown names."""
     match name:
         case "part":
             return PartStarted(data["index"], part_from_json(data["part"]), data["attachment"])

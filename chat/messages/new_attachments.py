@@ -17,7 +17,10 @@ def describe_attachment(
 
     `mime_type` and `name` come from the provider or the tool, and are not trusted.
     """
-    image = _inspect(data)
+    try:
+        image: ImageInfo | None = inspect_image(data)
+    except UnreadableImage:
+        image = None
     if image:
         mime_type = image.mime_type
     elif is_image_type(mime_type):
@@ -42,10 +45,3 @@ def describe_attachment(
         data=data,
         scale=image.scale if image and is_graph else 1,
     )
-
-
-def _inspect(data: bytes) -> ImageInfo | None:
-    try:
-        return inspect_image(data)
-    except UnreadableImage:
-        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from django.conf import settings
@@ -24,19 +23,14 @@ class Notice:
     """
 
 
-def _error_types(base: type[ProviderError]) -> Iterator[type[ProviderError]]:
+def _error_sentences(base: type[ProviderError]) -> dict[str, str]:
+    sentences = {base.code: base.sentence}
     for error in base.__subclasses__():
-        yield error
-        yield from _error_types(error)
-
-
-def _error_sentences() -> dict[str, str]:
-    sentences = {ProviderError.code: ProviderError.sentence}
-    sentences.update({error.code: error.sentence for error in _error_types(ProviderError)})
+        sentences |= _error_sentences(error)
     return sentences
 
 
-ERRORS = _error_sentences() | {
+ERRORS = _error_sentences(ProviderError) | {
     "limit": "The answer grew too long or took too long, so it was ended here. The text received so far is saved.",
     "storage": "The answer could not be stored, so it was ended. The operator must look at the server's database.",
     "file_unavailable": "An attached file could not be read from storage just now. Try again soon.",

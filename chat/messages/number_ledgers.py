@@ -34,7 +34,7 @@ from chat.vocabulary.text_types import is_text
 VERSION = 4
 """Version of the code that traces numbers. Ledgers of another version are made again."""
 MESSAGES_LIMIT = 60
-"""Maximum number of messages whose outputs are searched: the newest ones of the branch."""
+"""Maximum number of messages before an answer that are searched: the newest ones of its branch."""
 FILE_LIMIT_BYTES = 1_000_000
 _OUTPUTS = {
     kind.value
@@ -53,7 +53,7 @@ def find_ledger(message_id: uuid.UUID) -> NumberLedger | None:
 
 
 def has_results(answer_id: uuid.UUID) -> bool:
-    """Return whether an answer or the messages before it have outputs or files, from which its numbers may come.
+    """Return whether an answer, or any message before it, has outputs or files from which its numbers may come.
 
     Without them, few numbers have a source, so the answer is traced only when a person asks for it.
     """
@@ -97,7 +97,7 @@ def store_ledger(message_id: uuid.UUID, *, only_with_results: bool = False) -> N
 def branch_sources(message: Message, unread: list[str]) -> Iterator[SourceText]:
     """Yield the texts that the numbers of an answer may come from, the nearest first: outputs, files, questions, code.
 
-    `unread`: the list to which names of attached files are added that are neither text nor workbooks, or are too large.
+    `unread`: the list to which the names of attached files are added that `file_text` cannot read, except images.
     """
     path = _path(message)
     records = records_by_id(path)

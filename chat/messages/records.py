@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 
 from attachments.models import Attachment
+from chat.messages.answer import Answer
 from chat.messages.approval import Approval, awaited_approval
+from chat.messages.changes import AnswerAttachment
 from chat.messages.code_results import codes_without_result
 from chat.messages.log import fold
 from chat.messages.markers_in_text import find_markers, text_pieces
@@ -242,27 +244,30 @@ def _read_log(record: MessageRecord) -> None:
     assert record.turn is not None
     rows = list(record.turn.events.order_by("seq").values_list("seq", "name", "data"))
     answer = fold((name, data) for _, name, data in rows)
-    shown = [*answer.attachments, *answer.cleared.graphs]
-    ids = [uuid.UUID(one.attachment_id) for one in shown]
-    attachments = Attachment.objects.in_bulk(ids) if ids else {}
     record.seq = rows[-1][0] if rows else 0
     record.parts = answer.parts
     record.part_attachments = answer.part_attachments
-    placed = [
-        PlacedAttachment(attachments[pk], one.index, one.part_index) if pk in attachments else None
-        for pk, one in zip(ids, shown, strict=True)
-    ]
-    record.attachments = [one for one in placed[: len(answer.attachments)] if one]
-    record.cleared = [
-        replace(one, index=CLEARED_INDEX + number, part_index=0)
-        for number, one in enumerate(placed[len(answer.attachments) :])
-        if one
-    ]
+    record.attachments = placed_attachments(answer.attachments)
+    record.cleared = placed_attachments(cleared_attachments(answer))
     record.left_out = answer.messages_left_out
     record.move_reason = answer.move_reason
     record.retry_notice = answer.retry_notice
     record.approval = awaited_approval(answer)
     record.message.text = answer.text
+
+
+def placed_attachments(attachments: Sequence[AnswerAttachment]) -> list[PlacedAttachment]:
+    """Return attachments of a live answer with their rows. Those without a row are left out."""
+    ids = [uuid.UUID(one.attachment_id) for one in attachments]
+    rows = Attachment.objects.in_bulk(ids)
+    pairs = zip(ids, attachments, strict=True)
+    return [PlacedAttachment(rows[pk], one.index, one.part_index) for pk, one in pairs if pk in rows]
+
+
+def cleared_attachments(answer: Answer) -> list[AnswerAttachment]:
+    """Return the graphs that the code of an answer has cleared, with the indexes under which they are stored."""
+    graphs = enumerate(answer.cleared.graphs)
+    return [replace(one, index=CLEARED_INDEX + number, part_index=0) for number, one in graphs]
 
 
 class Deleted(Exception):
@@ -277,7 +282,7 @@ def records_in_order(message_ids: list[uuid.UUID]) -> Iterator[MessageRecord]:
     records = _with_rounds(records_by_id(message_ids))
     for pk in message_ids:
         record = records.pop(pk, None)
-        if record is not None and record.turn is not None and record.is_live and not _is_live(record.turn):
+        if record and record.is_live and not Turn.objects.filter(message=pk, status__in=Turn.LIVE).exists():
             record = _with_rounds(records_by_id([pk])).get(pk)
         if record is None:
             raise Deleted
@@ -292,7 +297,3 @@ def _with_rounds(records: dict[uuid.UUID, MessageRecord]) -> dict[uuid.UUID, Mes
     for decision in decisions.order_by("turn", "decided_at", "pk"):
         by_turn[decision.turn_id].decisions.append(decision)
     return records
-
-
-def _is_live(turn: Turn) -> bool:
-    return Turn.objects.filter(pk=turn.pk, status__in=Turn.LIVE).exists()

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.test import AsyncClient
 
 from chat.answering.turns.runner import Runner, start_turn
-from chat.answering.turns.start import Ask
+from chat.answering.turns.start import Ask, Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.models import Conversation, Turn
 from chat.models import Part as PartRow
@@ -95,6 +95,14 @@ async def new_conversation(**settings: str | bool) -> Conversation:
 def make_question(conversation: Conversation, text: str = "go", **chosen: Any) -> Ask:
     """Return a question of the conversation's owner."""
     return Ask(conversation.owner, conversation.pk, text, **chosen)
+
+
+def create_turn(start: Start, *, lease_owner: str = "test") -> PlannedTurn:
+    """Store one turn, which no task runs. Raises the errors of `Start.plan`."""
+    [outcome] = create_turns([start], lease_owner=lease_owner)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 async def ask_and_wait(conversation: Conversation, text: str, tab: Tab | None = None) -> Turn:

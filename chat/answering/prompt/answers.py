@@ -181,21 +181,22 @@ def _replayed_parts(
     """
     if isinstance(part, InlineData):
         if attachment is not None:
-            yield from _image_parts(part, attachment, graphs, left_out)
+            yield from image_parts(part, attachment, graphs, left_out)
     elif isinstance(part, CodeExecutionResult) and part.images:
         # The output names the images that the code had printed; they follow as images.
         yield replace(part, images=())
         for image in part.images:
             printed = by_index[image.attachment]
             bare = InlineData(printed.mime_type, "", round=part.round)
-            yield from _image_parts(bare, printed, graphs, left_out)
+            yield from image_parts(bare, printed, graphs, left_out)
     else:
         yield part
 
 
-def _image_parts(
+def image_parts(
     part: InlineData, attachment: Attachment, graphs: ReplayedImages, left_out: list[Attachment]
 ) -> Iterator[Part]:
+    """Yield an image with its bytes, unless the request has them already. An unsent image is added to `left_out`."""
     if graphs.is_sent(attachment):
         return
     data = graphs.read(attachment)

@@ -62,9 +62,9 @@ def select_newest(
     return list(messages[first_that_fits(sizes_tokens, starts, limit) :])
 
 
-def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int] | None = None) -> int:
+def tokens_of(content: Content, file_sizes_bytes: Mapping[str, int]) -> int:
     """Return the estimated tokens of one content. `file_sizes_bytes`: URI of a stored file -> its size."""
-    return sum(part_tokens(part, file_sizes_bytes or {}) for part in content.parts)
+    return sum(part_tokens(part, file_sizes_bytes) for part in content.parts)
 
 
 def fixed_tokens(instruction: str, tools: Iterable[Tool]) -> int:
@@ -97,13 +97,9 @@ def part_tokens(part: Part, file_sizes_bytes: Mapping[str, int]) -> int:
             if part.mime_type.startswith("text/"):
                 return own + _text_tokens(part.data.decode("utf-8", "replace"))
             return own + _file_tokens(part.mime_type, len(part.data))
-        case FunctionCall():
+        case FunctionCall() | ToolCall():
             return own + _text_tokens(str(part.arguments))
-        case FunctionResponse():
-            return own + _text_tokens(str(part.result))
-        case ToolCall():
-            return own + _text_tokens(str(part.arguments))
-        case ToolResponse():
+        case FunctionResponse() | ToolResponse():
             return own + _text_tokens(str(part.result))
         case Display() | Unsupported():
             return own

@@ -1,9 +1,8 @@
-"""Makes the line that tells the model the person's date and time. It follows the question; no row stores it."""
+"""Makes the line that tells the model the person's date and time. It follows the question. No row stores it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from chat.messages.records import MessageRecord
 from chat.models import Message, Turn
@@ -13,22 +12,12 @@ from chat.vocabulary.parts import Text
 NOTE = "[Note of the server: it is {time:%A}, {time.day} {time:%B %Y, %H:%M}, in the zone {time.tzinfo} (UTC{offset}).]"
 
 
-@dataclass(frozen=True, slots=True)
-class DatedQuestion:
-    """The question that is sent with a date."""
+def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> tuple[Message, Text]:
+    """Return the question that a turn answers, and the line with the time at which the turn started.
 
-    message: Message
-    note: Text
-    """The date as a part of its own after the question's text, so that the provider's cache of everything before stays
-    valid.
-    """
-
-
-def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> DatedQuestion:
-    """Return the question that a turn answers, with the time at which the turn started.
-
-    `records`: the messages before its answer that are sent. If a turn continues an answer, the date stays where it was
-    sent with that answer, so that the cache of the answer's rounds remains valid.
+    The line is a part of its own after the question's text, so that the provider's cache of everything before stays
+    valid. `records`: the messages before the turn's answer that are sent. If the turn continues an answer, the line is
+    that of the question before this answer, so that the cache of the answer's rounds stays valid, too.
     """
     asked = turn
     for record in reversed(records):
@@ -36,8 +25,8 @@ def dated_question(turn: Turn, records: Sequence[MessageRecord]) -> DatedQuestio
             asked = record.turn
         elif not asked.chosen.get("continues"):
             # A turn from an import has no time zone.
-            return DatedQuestion(record.message, date_note(asked, turn.time_zone))
-    return DatedQuestion(records[-1].message, date_note(turn))
+            return record.message, date_note(asked, turn.time_zone)
+    return records[-1].message, date_note(turn)
 
 
 def date_note(turn: Turn, other_zone: str = "") -> Text:

@@ -18,7 +18,7 @@ from chat.answering.prompt.request_size import fixed_bytes
 from chat.answering.prompt.rows import PromptRows
 from chat.answering.prompt.sent_messages import Recipient, SentMessages
 from chat.messages.answer import Answer
-from chat.messages.records import MessageRecord, PlacedAttachment
+from chat.messages.records import MessageRecord, placed_attachments
 from chat.models import Turn
 from chat.providers.base import Capabilities
 from chat.providers.catalogue.setups import Setup, restore_setup
@@ -154,18 +154,12 @@ def requested_tools(
 
 def _own_record(turn: Turn, answer: Answer) -> MessageRecord:
     """Return the earlier rounds of a live answer as a record."""
-    ids = [uuid.UUID(one.attachment_id) for one in answer.attachments]
-    attachments = Attachment.objects.in_bulk(ids) if ids else {}
     return MessageRecord(
         turn.message,
         turn,
         parts=list(answer.parts),
         part_attachments=dict(answer.part_attachments),
-        attachments=[
-            PlacedAttachment(attachments[pk], one.index, one.part_index)
-            for pk, one in zip(ids, answer.attachments, strict=True)
-            if pk in attachments
-        ],
+        attachments=placed_attachments(answer.attachments),
     )
 
 

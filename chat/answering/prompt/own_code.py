@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attachments.models import Attachment
-from chat.answering.prompt.answers import ReplayedImages, left_out_contents
+from chat.answering.prompt.answers import ReplayedImages, image_parts, left_out_contents
 from chat.messages.code_results import shown_text
 from chat.messages.records import MessageRecord
 from chat.providers.requests import Content
@@ -37,10 +37,5 @@ def _images(record: MessageRecord, graphs: ReplayedImages, left_out: list[Attach
     of_parts = record.attachments_of_parts()
     for index, part in enumerate(record.parts):
         attachment = of_parts.get(index) if isinstance(part, InlineData) else None
-        if attachment is None or graphs.is_sent(attachment):
-            continue
-        data = graphs.read(attachment)
-        if data is None:
-            left_out.append(attachment)
-        else:
-            yield InlineData(attachment.mime_type, "", data)
+        if attachment is not None:
+            yield from image_parts(InlineData(attachment.mime_type, ""), attachment, graphs, left_out)

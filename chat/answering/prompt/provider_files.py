@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -42,7 +41,10 @@ NOT_TAKEN = (
 
 
 class RequestFiles:
-    """The files of all messages of a request. Each is sent once, with the last message that has it."""
+    """The files of all messages of a request.
+
+    Each is sent once: with the question, with the project, or else with the last message that has it.
+    """
 
     def __init__(
         self,
@@ -149,12 +151,11 @@ def read_for_upload(attachment: Attachment, mime_type: str) -> bytes:
 
 def save_uploaded(attachment: Attachment, account: str, uploaded: UploadedFile) -> None:
     """Save that the provider stores a file. Replaces the record of an earlier upload."""
-    with transaction.atomic():
-        ProviderFile.objects.update_or_create(
-            attachment=attachment,
-            account=account,
-            defaults={"uri": uploaded.uri, "mime_type": uploaded.mime_type, "expires_at": uploaded.expires_at},
-        )
+    ProviderFile.objects.update_or_create(
+        attachment=attachment,
+        account=account,
+        defaults={"uri": uploaded.uri, "mime_type": uploaded.mime_type, "expires_at": uploaded.expires_at},
+    )
 
 
 def forget_uploaded(conversation_id: uuid.UUID, account: str) -> None:

@@ -53,11 +53,6 @@ class Recipient:
     capabilities: Capabilities
 
     @property
-    def account(self) -> str:
-        """The account with which the model is used."""
-        return self.capabilities.account
-
-    @property
     def context_tokens(self) -> int | None:
         """The size of the model's context window, set by the operator or reported by the endpoint. `None` if it is
         unknown.
@@ -105,9 +100,9 @@ class SentMessages:
         self._own_rounds = rounds and with_short_results(rounds, part_bytes, budget_bytes / 2)
         budget_bytes -= message_bytes(self._own_rounds) if self._own_rounds else 0
         self._records, budget_bytes = self._newest(shown, budget_bytes)
-        self._dated = dated_question(turn, self._records)
+        self._dated_message, self._date = dated_question(turn, self._records)
         self.left_out = len(shown) - len(self._records)
-        """Number of the oldest messages that are not sent. It is set when the contents are made."""
+        """Number of the oldest messages that are not sent. It is final when the contents are made."""
         self.tokens = 0
         """The estimated tokens of the contents. It is set when the contents are made."""
 
@@ -124,7 +119,7 @@ class SentMessages:
         *earlier, question = self._records
         later = [record for record in (self._own_rounds, self._project) if record]
         sent = attachment_ids([*self._records, *later])
-        refused = refused_files(sent, account=self._recipient.account, model=self._turn.model)
+        refused = refused_files(sent, account=capabilities.account, model=self._turn.model)
         budget = RequestBudget.of(budget_bytes, self._recipient.context_tokens)
         encodings = chosen_encodings(files_in_order(rows.records, rows.project_files))
         sources = [*earlier, *later] if has_files else []
@@ -216,7 +211,7 @@ class SentMessages:
         text = record.message.text
         if record is not self._records[-1]:
             text = without_data_uris(text)
-        note = (self._dated.note,) if record.message is self._dated.message else ()
+        note = (self._date,) if record.message is self._dated_message else ()
         return [Content(Role.USER, sent + ((Text(text),) if text else ()) + note)]
 
     def _newest(self, records: list[MessageRecord], limit_bytes: int) -> tuple[list[MessageRecord], int]:

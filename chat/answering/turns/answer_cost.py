@@ -45,9 +45,9 @@ async def bill_live_answer(rounds: Sequence[AnswerRound], setup: Setup, turn: Tu
     if not needs_catalogue(rounds, setup):
         return bill()
     try:
-        return await retry_while_unavailable(lambda: prompt_reader.run(bill))
+        return await retry_while_unavailable(prompt_reader.run, bill)
     except DatabaseError:
-        # Nothing stores the cost then: without the database, the end of the turn cannot be stored either.
+        # The cost stays unknown. While the database is unavailable, the end of the turn cannot be stored either.
         return NO_BILL
 
 

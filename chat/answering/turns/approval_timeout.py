@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import timedelta
 
@@ -58,7 +57,8 @@ def find_overdue_approvals() -> list[tuple[uuid.UUID, str]]:
         if approval_id:
             found.append((turn.pk, approval_id))
         else:
-            _end(turn.pk)
+            waiting_now = Turn.objects.filter(status=Turn.Status.WAITING)
+            end_turn_from_log(StoredLog(turn.pk), waiting_now, Turn.Status.INTERRUPTED)
     return found
 
 
@@ -74,18 +74,11 @@ def _approval_id(turn: Turn) -> str:
     return approval.approval_id if approval else ""
 
 
-def _end(turn_id: uuid.UUID) -> None:
-    end_turn_from_log(StoredLog(turn_id), Turn.objects.filter(status=Turn.Status.WAITING), Turn.Status.INTERRUPTED)
-
-
-def _system_may_deny(turn_id: uuid.UUID) -> Callable[[], uuid.UUID]:
-    """Return a check for `decide` that always passes: the time limit denies for the system, not for a user."""
-    return lambda: turn_id
-
-
 async def _deny(turn_id: uuid.UUID, approval_id: str) -> None:
+    denial = ApprovalDecision(approval_id, is_approved=False, is_timeout=True)
     try:
-        if await decide(_system_may_deny(turn_id), ApprovalDecision(approval_id, is_approved=False, is_timeout=True)):
+        # No permission is checked, because the system denies, and not a user.
+        if await decide(lambda: turn_id, denial):
             logger.info("turn %s goes on without a decision: nobody made it in time", turn_id)
     except (DecisionRefused, Draining):
         # Meanwhile somebody has decided or stopped the turn. If this process is draining, another one will deny it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 
@@ -21,6 +21,7 @@ GIVE_UP_AFTER_S = 60.0
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 
+P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
@@ -35,7 +36,7 @@ def is_lock_conflict(error: Exception) -> bool:
     return getattr(error.__cause__, "sqlstate", None) in LOCK_STATES
 
 
-async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Result:
+async def retry_while_unavailable(call: Callable[P, Awaitable[Result]], *args: P.args, **kwargs: P.kwargs) -> Result:
     """Await a call that uses the database, and repeat it while the database is unavailable.
 
     Raises one of `UNAVAILABLE` after GIVE_UP_AFTER_S. A failed call must have changed nothing, or must notice its
@@ -46,7 +47,7 @@ async def retry_while_unavailable(call: Callable[[], Awaitable[Result]]) -> Resu
     pause_s = FIRST_PAUSE_S
     while True:
         try:
-            return await call()
+            return await call(*args, **kwargs)
         except UNAVAILABLE as error:
             if loop.time() > give_up_at:
                 raise

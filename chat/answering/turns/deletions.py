@@ -1,4 +1,4 @@
-"""Deletes conversations in two steps: a page hides them and stops their answers, and a thread deletes them later.
+"""Deletes conversations in two steps: a request hides them and stops their answers, and a thread deletes them later.
 
 Every web process runs this thread. Two threads may delete the same conversation: each deletes what is left.
 """
@@ -12,6 +12,7 @@ from collections.abc import Collection
 from functools import partial
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db.models import Q
 
 from chat.answering.turns.store import request_stop
 from chat.models import Conversation, Project, Turn
@@ -43,20 +44,22 @@ def delete_with_undo(conversation: Conversation) -> None:
 def delete_in_background(conversation_ids: Collection[uuid.UUID]) -> None:
     """Hide conversations at once and for good, and stop their answers. A thread deletes what they hold."""
     hide_for_good(conversation_ids)
-    live = Turn.objects.filter(conversation__in=conversation_ids, status__in=Turn.LIVE).order_by()
-    _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
+    _stop_after_commit(Q(conversation__in=conversation_ids))
 
 
 def delete_accounts_in_background(user_ids: Collection[int]) -> None:
     """Hide accounts with everything in them at once, and stop their answers. A thread deletes what they hold."""
     hide_accounts(user_ids)
-    live = Turn.objects.filter(conversation__owner__in=user_ids, status__in=Turn.LIVE).order_by()
-    _stop_after_commit(set(live.values_list("conversation_id", flat=True)))
+    _stop_after_commit(Q(conversation__owner__in=user_ids))
 
 
-def _stop_after_commit(conversation_ids: Collection[uuid.UUID]) -> None:
-    """Stop the answers after the caller's transaction: reading a long log in it would block writers (`StoredLog`)."""
-    for conversation_id in conversation_ids:
+def _stop_after_commit(condition: Q) -> None:
+    """Stop the live turns that meet a condition, after the caller's transaction.
+
+    Reading a long log inside the transaction would block writers (`StoredLog`).
+    """
+    live = Turn.objects.filter(condition, status__in=Turn.LIVE).order_by()
+    for conversation_id in set(live.values_list("conversation_id", flat=True)):
         transaction.on_commit(partial(request_stop, conversation_id), robust=True)
 
 
@@ -67,11 +70,8 @@ def delete_project_with_conversations(project: Project) -> None:
     """
     with transaction.atomic():
         hide_conversations_of(project)
-        live = Turn.objects.filter(conversation__project=project, status__in=Turn.LIVE).order_by()
-        conversation_ids = list(live.values_list("conversation_id", flat=True))
+        _stop_after_commit(Q(conversation__project=project))
         delete_project(project)
-    for conversation_id in conversation_ids:
-        request_stop(conversation_id)
 
 
 def delete_due() -> int:

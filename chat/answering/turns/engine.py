@@ -7,8 +7,8 @@
     run tools   function calls -> results, then a new round      tool_loop
     end         the answer -> rows                               finish
 
-In every case, the received content is stored and the turn ends. Cancelling the task closes the upstream request, and
-the end of the turn is still stored.
+A turn ends, or it waits for a decision. In both cases everything that was received is stored, unless the database fails
+or another process has taken the turn. Cancelling the task closes the upstream request, and the end is still stored.
 """
 
 from __future__ import annotations
@@ -105,29 +105,26 @@ async def run_turn(turn: LiveTurn) -> None:
 
 
 async def _run_in_time(turn: LiveTurn) -> None:
-    """Run the rounds of a turn. Raises AnswerTooLong once the turn has run for `TURN_LIMIT_S`."""
+    """Ask the provider, run the function calls of its answer, and ask again, until the answer ends.
+
+    A turn that has waited for a decision continues with the calls of its current round. Raises BecamePrivate, and
+    AnswerTooLong once the turn has run for `TURN_LIMIT_S`.
+    """
     check_still_allowed(turn.turn)
     try:
         async with asyncio.timeout(settings.TURN_LIMIT_S - turn.turn.run_s) as limit:
-            await _run_rounds(turn)
+            while await _run_with_engine(turn):
+                # The code has moved to a tool set. Tool sets are opened again, because this one may now offer its
+                # functions.
+                await turn.commit()
     except TimeoutError:
         if limit.expired():
             raise AnswerTooLong from None
         raise
 
 
-async def _run_rounds(turn: LiveTurn) -> None:
-    """Ask the provider, run the function calls of its answer, and ask again, until an answer has no calls.
-
-    A turn that has waited for a decision continues with the calls of its current round.
-    """
-    while await _run_with_engine(turn):
-        # The code has moved to a tool set. Tool sets are opened again, because this one may now offer its functions.
-        await turn.commit()
-
-
 async def _run_with_engine(turn: LiveTurn) -> bool:
-    """Run rounds until the answer is complete, or its code moves to a tool set; return whether it moved."""
+    """Run rounds until the answer ends, or its code moves to a tool set. Return whether it moved."""
     async with open_toolbox(turn.turn) as toolbox:
         if turn.turn.is_own_code:
             await run_own_code(turn, toolbox)
@@ -164,7 +161,7 @@ async def _run_with_engine(turn: LiveTurn) -> bool:
 async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
     """Send the request until there is an answer or no retry is left. Return whether functions were declared.
 
-    Raises the error of the last attempt, and EmptyResponse if a response contains nothing.
+    Raises the error of the last attempt, and EmptyResponse if the last response contains nothing.
     """
     policy = RetryPolicy(
         Replay(),
@@ -203,7 +200,10 @@ async def _ask(turn: LiveTurn, toolbox: Toolbox) -> bool:
 
 
 def _retry_if_blank(turn: LiveTurn, policy: RetryPolicy) -> Retry | None:
-    """Return the retry after a blank answer; `None` if it is accepted. Raises EmptyResponse if nothing came."""
+    """Return the retry after a blank answer; `None` if the answer is accepted.
+
+    Raises EmptyResponse if no retry is left and the response contained nothing.
+    """
     if not turn.answer.is_blank:
         return None
     finish = turn.answer.current_round.finish
@@ -225,7 +225,7 @@ async def _prepare(turn: LiveTurn, replay: Replay, toolbox: Toolbox, *, waits: b
     """Return the request. Files that the provider must store are uploaded first.
 
     If a file of an earlier message cannot be stored, it is only named. `waits`: whether to wait, for a limited time,
-    until the tables of the questions are read.
+    until attached tables are read.
     """
     state = await toolbox.state()
     rows = await turn.read_prompt_rows()

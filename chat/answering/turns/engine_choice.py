@@ -46,20 +46,11 @@ def obstacle_to_own_code() -> str:
     return tools.obstacle() if tools else NO_CODE_HERE
 
 
-def find_file_for_code(options: EngineOptions) -> Attachment | None:
-    """Return the first file of the question that only code in the tool set can read, such as a workbook."""
-    return _first_for_code(options, options.files)
+def first_for_code(options: EngineOptions, files: Sequence[Attachment]) -> Attachment | None:
+    """Return the first of the files that only code in the tool set can read, such as a workbook.
 
-
-def find_earlier_file_for_code(options: EngineOptions) -> Attachment | None:
-    """Return the first file of the earlier questions that only code in the tool set can read.
-
-    Files that are too large for a request are not found here: code moves when the request is made.
+    Files of accepted types that are too large for a request do not count: code moves when the request is made.
     """
-    return _first_for_code(options, options.find_earlier_files())
-
-
-def _first_for_code(options: EngineOptions, files: Sequence[Attachment]) -> Attachment | None:
     tools = code_tools()
     if tools and options.is_private:
         return next(iter(files), None)

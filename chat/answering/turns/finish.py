@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from django.db import OperationalError, transaction
 from django.db.models import F, QuerySet
@@ -22,8 +21,9 @@ from chat.answering.turns.stored_log import StoredLog
 from chat.messages.answer import Answer
 from chat.messages.closing import NOT_RELEASED, PRIVATE, Closing, call_changes, code_changes
 from chat.messages.log import to_row
+from chat.messages.records import cleared_attachments
 from chat.messages.tool_sets import results_need_release
-from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
+from chat.models import Conversation, Message, MessageAttachment, Part, Round, Turn, TurnEvent
 from chat.models.plain_sql import update_rows
 from chat.people.quotas.resources import Resource, day_of
 from chat.people.quotas.usage import add_usage
@@ -135,80 +135,63 @@ def closing_at_end(turn: Turn, status: Turn.Status) -> Closing:
     return Closing(outcome, NOT_RELEASED if results_need_release(turn.conversation) else "")
 
 
-class EndedTurn(NamedTuple):
-    """A turn that ends, and what is stored with it."""
-
-    turn_id: uuid.UUID
-    message_id: uuid.UUID
-    conversation_id: uuid.UUID
-    owner_id: int
-    """The id of the owner of the conversation."""
-    ending: Ending
-
-
 def end_turn(turn: Turn, ending: Ending) -> None:
     """Store an answer as rows and end its turn. Raises RuntimeError if the turn has already ended."""
-    end_turns([EndedTurn(turn.pk, turn.message_id, turn.conversation_id, turn.conversation.owner_id, ending)])
+    end_turns([(turn, ending)])
 
 
-def end_turns(turns: Sequence[EndedTurn]) -> None:
+def end_turns(ends: Sequence[tuple[Turn, Ending]]) -> None:
     """Store several answers and end their turns, with one insert for each table. Raises RuntimeError if a turn has
     already ended.
+
+    `ends`: the turns, with their conversations, and how they end.
     """
-    for status in {turn.ending.status for turn in turns}:
-        rows = {turn.turn_id: turn.ending.turn_fields() for turn in turns if turn.ending.status == status}
+    for status in {ending.status for _, ending in ends}:
+        rows = {turn.pk: ending.turn_fields() for turn, ending in ends if ending.status == status}
         allowed = [before for before, following in Turn.TRANSITIONS.items() if status in following]
         if update_rows(Turn, rows, only={"status": allowed}) != len(rows):
             raise RuntimeError(f"not all of the turns {', '.join(map(str, rows))} can become {status}")
-    update_rows(Message, {turn.message_id: {"text": turn.ending.answer.text} for turn in turns})
-    increment_revisions([turn.conversation_id for turn in turns], answered_at=timezone.now())
-    Part.objects.bulk_create(row for turn in turns for row in _parts(turn))
-    MessageAttachment.objects.bulk_create(row for turn in turns for row in _attachments(turn))
-    Round.objects.bulk_create(row for turn in turns for row in _rounds(turn))
-    _count_tokens(turns)
+    update_rows(Message, {turn.message_id: {"text": ending.answer.text} for turn, ending in ends})
+    increment_revisions([turn.conversation_id for turn, _ in ends], answered_at=timezone.now())
+    Part.objects.bulk_create(row for turn, ending in ends for row in _parts(turn, ending.answer))
+    MessageAttachment.objects.bulk_create(row for turn, ending in ends for row in _attachments(turn, ending.answer))
+    Round.objects.bulk_create(row for turn, ending in ends for row in _rounds(turn, ending.answer))
+    _count_tokens(ends)
 
 
-def _count_tokens(turns: Sequence[EndedTurn]) -> None:
+def _count_tokens(ends: Sequence[tuple[Turn, Ending]]) -> None:
     """Count the tokens of answers for the quotas of their owners: reported tokens, and estimates of tokens that were
     not reported.
     """
     tokens: Counter[int] = Counter()
-    for turn in turns:
-        usage = turn.ending.answer.usage
-        tokens[turn.owner_id] += (usage.total or 0) + (usage.estimated or 0) if usage else 0
+    for turn, ending in ends:
+        usage = ending.answer.usage
+        tokens[turn.conversation.owner_id] += (usage.total or 0) + (usage.estimated or 0) if usage else 0
     amounts = {owner_id: {Resource.TOKENS: number} for owner_id, number in tokens.items() if number}
     add_usage(amounts, day=day_of(timezone.now()), reads=())
 
 
-def _parts(turn: EndedTurn) -> Iterator[Part]:
-    answer = turn.ending.answer
+def _parts(turn: Turn, answer: Answer) -> Iterator[Part]:
     ids = [uuid.UUID(attachment.attachment_id) for attachment in answer.attachments]
     for index, part in enumerate(answer.parts):
         attachment_id = ids[answer.part_attachments[index]] if index in answer.part_attachments else None
         yield Part.from_value(part, index=index, message_id=turn.message_id, attachment_id=attachment_id)
 
 
-def _attachments(turn: EndedTurn) -> Iterator[MessageAttachment]:
-    for attachment in turn.ending.answer.attachments:
+def _attachments(turn: Turn, answer: Answer) -> Iterator[MessageAttachment]:
+    for attachment in (*answer.attachments, *cleared_attachments(answer)):
         yield MessageAttachment(
             message_id=turn.message_id,
             attachment_id=uuid.UUID(attachment.attachment_id),
             index=attachment.index,
             part_index=attachment.part_index,
         )
-    for number, attachment in enumerate(turn.ending.answer.cleared.graphs):
-        yield MessageAttachment(
-            message_id=turn.message_id,
-            attachment_id=uuid.UUID(attachment.attachment_id),
-            index=CLEARED_INDEX + number,
-            part_index=0,
-        )
 
 
-def _rounds(turn: EndedTurn) -> Iterator[Round]:
-    for index, one in enumerate(turn.ending.answer.rounds):
+def _rounds(turn: Turn, answer: Answer) -> Iterator[Round]:
+    for index, one in enumerate(answer.rounds):
         yield Round(
-            turn_id=turn.turn_id,
+            turn_id=turn.pk,
             index=index,
             usage={} if one.usage is None else one.usage.counts(),
             provider_usage=one.provider_usage,

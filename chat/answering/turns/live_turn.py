@@ -21,7 +21,7 @@ from chat.answering.turns.redraw_pause import redraw_pause_s
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.messages.answer import Answer
 from chat.messages.assembler import Assembler
-from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, Reported, StateSent, ToolStarted, Waited
+from chat.messages.changes import Change, EngineMoved, MessagesLeftOut, Reported, StateSent, Waited
 from chat.models import Conversation, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.batching import BatchedCalls
@@ -53,9 +53,9 @@ class LiveTurn:
     interruption = ""
     """The error code if this process interrupts the turn; otherwise empty."""
     is_ending = False
-    """True if the end of the turn is being stored."""
+    """True once it is being stored that the turn ends or waits."""
     has_received = False
-    """True if the provider has sent anything in this attempt."""
+    """True if the provider or a tool has sent anything in this attempt at the round."""
     request_tokens = 0
     """An estimate of the tokens of the last request; 0 if no model was asked."""
 
@@ -70,7 +70,7 @@ class LiveTurn:
         """`answer`, `seq`: the content and the last step of the log, for a turn that continues after a decision."""
         self.started = started
         self.turn = started.turn
-        """The row as last stored, with its conversation and both messages."""
+        """The row, with its conversation and both messages."""
         self.setup = started.setup
         self.has_refused_tools = False
         self._launched_s = time.monotonic()
@@ -88,7 +88,7 @@ class LiveTurn:
         self._next_frame_at = 0.0
         """The time of the event loop's clock at which the next frame may be sent. Until then, events gather."""
         self._is_fast = False
-        """True if several chunks have arrived for the next frame."""
+        """True if several parts have arrived for the last frame."""
 
     @property
     def answer(self) -> Answer:
@@ -114,7 +114,7 @@ class LiveTurn:
 
     @property
     def needs_title(self) -> bool:
-        """Return whether a model may write the title: the answer is complete, and nobody had chosen a title before."""
+        """Return whether a model may write the title: its answer is complete, and the title is the first words."""
         is_unnamed = self.turn.conversation.title_source == Conversation.TitleSource.WORDS
         return is_unnamed and self.turn.status == Turn.Status.DONE and not self.turn.is_own_code
 
@@ -193,10 +193,6 @@ class LiveTurn:
         self._assembler.withdraw_code()
         self.note(EngineMoved(reason, is_off=True))
 
-    def start_tool(self, call_id: str) -> None:
-        """Record that the tool of a function call begins to run."""
-        self.note(ToolStarted(call_id))
-
     async def read_prompt_rows(self) -> PromptRows:
         """Read the rows from which the next request is built."""
         first, self._first_read = self._first_read, None
@@ -247,7 +243,7 @@ class LiveTurn:
         await self._confirm()
 
     async def _confirm(self) -> None:
-        """Wait until submitted changes are stored, and publish them."""
+        """Wait until submitted changes are stored, and publish them. Raises as `LogWriter.confirm` does."""
         await self._publish_rendered()
         confirmed = await self._log.confirm()
         if confirmed is None:
@@ -291,6 +287,6 @@ class LiveTurn:
         self.cancel()
 
     def cancel(self) -> None:
-        """Cancel the turn's task, which closes the upstream request."""
+        """Cancel the turn's task, which closes the upstream request. A turn that is already ending is not cancelled."""
         if self.task and not self.is_ending:
             self.task.cancel()

@@ -7,8 +7,7 @@ both statements, and the event loop had to wait for that. As plain SQL they take
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from django.db import connection
 
@@ -21,15 +20,6 @@ ROWS_LIMIT = 200
 
 _TURN_ID = Turn._meta.pk
 _DATA = TurnEvent._meta.get_field("data")
-
-
-class LogRow(NamedTuple):
-    """One row of a turn's log."""
-
-    turn_id: uuid.UUID
-    seq: int
-    name: str
-    data: JSONObject
 
 
 def lock_held_turns(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uuid.UUID, bool]:
@@ -46,16 +36,19 @@ def lock_held_turns(turn_ids: Sequence[uuid.UUID], lease_owner: str) -> dict[uui
         return {ids[turn_id]: bool(is_stop_requested) for turn_id, is_stop_requested in cursor.fetchall()}
 
 
-def append_rows(rows: Sequence[LogRow]) -> None:
-    """Append rows to logs. Raises IntegrityError if a turn's log already has a row with this `seq`."""
+def append_rows(rows: Iterable[tuple[uuid.UUID, int, str, JSONObject]]) -> None:
+    """Append rows to logs: the turn's id, `seq`, name and data of each.
+
+    Raises IntegrityError if a turn's log already has a row with this `seq`.
+    """
     values = [
         value
-        for row in rows
+        for turn_id, seq, name, data in rows
         for value in (
-            _TURN_ID.get_db_prep_value(row.turn_id, connection),
-            row.seq,
-            row.name,
-            _DATA.get_db_prep_value(row.data, connection),
+            _TURN_ID.get_db_prep_value(turn_id, connection),
+            seq,
+            name,
+            _DATA.get_db_prep_value(data, connection),
         )
     ]
     for start in range(0, len(values), 4 * ROWS_LIMIT):

@@ -25,7 +25,7 @@ class LogWriter:
     """Collects changes, and has them stored in order, one transaction after the other."""
 
     def __init__(self, turn: Turn, commits: Commits, *, seq: int, has_part: bool) -> None:
-        """`turn`: the row, which is kept as it was last stored. `seq`: the last step of the log.
+        """`turn`: the row, which gets the columns of the end once they are stored. `seq`: the last step of the log.
 
         `has_part`: whether the log already has a part.
         """
@@ -38,8 +38,8 @@ class LogWriter:
         self._storing: tuple[TurnWrite, asyncio.Future[StoreResult]] | None = None
         """Changes that are being stored, until they are confirmed."""
         self.usage_chars = 0
-        """Number of characters of the token counts that were stored. Many servers send them with each chunk, so only
-        few are stored.
+        """Number of characters of the token counts that were submitted. Many servers send them with each chunk, so only
+        few are submitted.
         """
 
     @property
@@ -57,9 +57,9 @@ class LogWriter:
         self._changes = []
         reports = (change.report for change in changes if isinstance(change, Reported))
         self.usage_chars += sum(len(str(report)) for report in reports if isinstance(report, UsageReported))
-        write = TurnWrite.of(
-            self._turn,
-            changes,
+        write = TurnWrite(
+            turn=self._turn,
+            changes=changes,
             first_seq=self._seq + 1,
             had_no_part=not self._has_part,
             ending=ending,

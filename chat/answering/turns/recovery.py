@@ -1,4 +1,5 @@
-"""Ends turns whose process has died, and deletes old logs and abandoned temporary conversations.
+"""Ends turns whose process has died, denies overdue approvals, and deletes old logs and abandoned temporary
+conversations.
 
 The process that runs a turn renews its lease. When a lease expires, any process that uses the same database ends the
 turn as interrupted, with everything that its log contains. During an outage of the database, no process can renew a

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -39,19 +38,12 @@ class CodeRefused(Exception):
     """A decision changes the code of a call that has no code. The text is a sentence that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResumedTurn:
-    """A turn that this process has claimed, with the answer and the last step of its log."""
-
-    started: PlannedTurn
-    answer: Answer
-    seq: int
-
-
 def decide_call(
     authorise: Callable[[], uuid.UUID], decision: ApprovalDecision, *, lease_owner: str
-) -> ResumedTurn | None:
-    """Store a decision and take the turn's lease. Returns `None` if exactly this decision was stored before.
+) -> tuple[PlannedTurn, Answer, int] | None:
+    """Store a decision and take the turn's lease. Return the turn, with the answer and the last step of its log.
+
+    Returns `None` if exactly this decision was stored before.
 
     `authorise`: checks that the decision may be made, and returns the turn's id. Raises its errors, DecisionRefused
     (see `_reason` and `_check_live_turns`), and CodeRefused if there is no code to change. Must not run on the thread
@@ -83,7 +75,7 @@ def decide_call(
         answer.apply(change)
         turn.moved_before_round = answer.moved_before_round
     setup = restore_setup(turn.parameters, provider=turn.provider, endpoint=turn.endpoint, model=turn.model)
-    return ResumedTurn(PlannedTurn(turn, setup, has_question=False), answer, seq)
+    return PlannedTurn(turn, setup, has_question=False), answer, seq
 
 
 def _lock_turn(turn_id: uuid.UUID) -> Turn:

@@ -10,6 +10,7 @@ import logging
 import uuid
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from django.db import OperationalError
@@ -25,7 +26,6 @@ from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.resume import decide_call
 from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
-from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.messages.approval import ApprovalDecision
 from chat.messages.ledger_tasks import begin_ledger
@@ -42,7 +42,7 @@ PendingTurn: TypeAlias = asyncio.Future[PlannedTurn] | asyncio.Task[bool] | asyn
 """A turn that is being started, resumed or run, or a task that follows it, such as the request for a title."""
 
 STARTS_LIMIT = 64
-"""Maximum number of turns that are started in one transaction.
+"""Maximum number of turns that are started in one transaction, or whose prompt rows are read together.
 
 Storing 64 turns takes about 0.1 s. During this time no changes of live turns are stored.
 """
@@ -111,7 +111,9 @@ class Runner:
     """The turns of one event loop."""
 
     def __init__(self) -> None:
-        self._commits: Commits = BatchedCalls(_write, fails_all=UNAVAILABLE)
+        self._commits: Commits = BatchedCalls(
+            lambda writes: retry_while_unavailable(store.write, writes), fails_all=UNAVAILABLE
+        )
         self._prompt_reads: PromptReads = BatchedCalls(_read_rows, limit=STARTS_LIMIT, fails_all=UNAVAILABLE)
         self._turns: dict[uuid.UUID, LiveTurn] = {}
         self._leases = LeaseKeeper(self._turns)
@@ -158,9 +160,8 @@ class Runner:
         resumed = await log_folder.run(decide_call, authorise, decision, lease_owner=broadcast.PROCESS)
         if resumed is None:
             return False
-        self._launch(
-            LiveTurn(resumed.started, self._commits, self._prompt_reads, resumed.answer, resumed.seq), is_resumed=True
-        )
+        planned, answer, seq = resumed
+        self._launch(LiveTurn(planned, self._commits, self._prompt_reads, answer, seq), is_resumed=True)
         return True
 
     def _launch(self, turn: LiveTurn, *, is_resumed: bool = False) -> None:
@@ -254,13 +255,8 @@ async def _read_rows(reads: Sequence[tuple[PlannedTurn, Capabilities | None]]) -
     turns = [one.turn for one, _ in reads]
     without_files = {one.turn.user_message_id for one, _ in reads if one.has_question and not one.attachments}
     known = {one.turn.pk: capabilities for one, capabilities in reads if capabilities}
-    return await retry_while_unavailable(
-        lambda: prompt_reader.run(read_rows, turns, without_files=without_files, known=known)
-    )
-
-
-async def _write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
-    return await retry_while_unavailable(lambda: store.write(writes, lease_owner=broadcast.PROCESS))
+    read = partial(read_rows, turns, without_files=without_files, known=known)
+    return await retry_while_unavailable(prompt_reader.run, read)
 
 
 async def _name(conversation_id: uuid.UUID) -> None:

@@ -1,4 +1,4 @@
-"""Starts turns. A start stores a question, an empty answer, and a running turn.
+"""Starts turns. A start stores a running turn with an empty answer, and its question if that is new.
 
 The starts of one batch share their common queries (`start_context`). Each start is then planned or refused, which
 writes no row. Finally, all planned turns are stored with one insert for each table.
@@ -45,7 +45,7 @@ ANSWER_NOW = "Answer now with what you have, without running more code."
 
 @dataclass(frozen=True, slots=True)
 class Start(ABC):
-    """A user's request for an answer: a question, an edit, a continuation or a regeneration."""
+    """A user's request that starts a turn: a question, an edit, a continuation, a regeneration, or code to run."""
 
     user: AnyUser
     conversation_id: uuid.UUID
@@ -192,19 +192,11 @@ def create_turns(starts: Sequence[Start], *, lease_owner: str) -> list[PlannedTu
     return outcomes
 
 
-def create_turn(start: Start, *, lease_owner: str) -> PlannedTurn:
-    """Start one turn. Raises the errors of `Start.plan`."""
-    [outcome] = create_turns([start], lease_owner=lease_owner)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
 def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
     with_question = [one for one in planned if one.has_question]
-    with_versions = [one for one in planned if one.replaced]
-    for one in with_versions:
-        one.hidden = hide(one.replaced)
+    for one in planned:
+        if one.replaced:
+            one.hidden = hide(one.replaced)
     questions = [one.turn.user_message for one in with_question]
     insert_rows([*questions, *(one.turn.message for one in planned)])
     insert_rows([Part.from_value(Text(one.text), index=0, message=one) for one in questions])
@@ -220,10 +212,10 @@ def _store(planned: Sequence[PlannedTurn], lease_owner: str) -> None:
         one.turn.lease_owner, one.turn.started_at, one.turn.lease_expires_at = lease_owner, now, expires_at
     insert_rows([one.turn for one in planned])
     _update_conversations(planned, now)
-    for one in with_versions:
-        if one.has_question:
+    for one in planned:
+        if one.replaced and one.has_question:
             one.question_versions = versions_of(one.turn.user_message)
-        else:
+        elif one.replaced:
             one.answer_versions = versions_of(one.turn.message)
 
 

@@ -23,9 +23,9 @@ from chat.providers.catalogue.setups import find_setup
 class StartContext:
     """The state that starting a turn needs, for a whole batch of starts. It is updated as turns are planned.
 
-    The state is read in at most seven statements, inside the transaction that stores the turns. The conversations are
-    locked, so if two tabs send at the same time, the second start sees the turn of the first. The counters of their
-    owners are locked after that, so the limits hold across conversations and processes.
+    The constructor reads it in at most seven statements, inside the transaction that stores the turns. It locks the
+    conversations, so if two tabs send at the same time, the second start sees the turn of the first. After that, it
+    locks the counters of their owners, so the limits hold across conversations and processes.
     """
 
     def __init__(self, wanted: Collection[tuple[uuid.UUID, str]]) -> None:

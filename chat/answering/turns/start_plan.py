@@ -29,7 +29,7 @@ from chat.vocabulary.parts import Role
 
 @dataclass(slots=True)
 class PlannedTurn:
-    """A turn with its conversation and messages loaded, so that nothing has to be read again to run it."""
+    """A turn to run, with its conversation and messages loaded. A known turn (`is_new` is False) has only its row."""
 
     turn: Turn
     setup: Setup

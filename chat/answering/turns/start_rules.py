@@ -17,8 +17,7 @@ from chat.answering.code_tools import EngineOptions, capabilities_of, code_tools
 from chat.answering.prompt.intent import predict_code
 from chat.answering.turns.engine_choice import (
     choose_engine,
-    find_earlier_file_for_code,
-    find_file_for_code,
+    first_for_code,
     fits_request,
     obstacle_to_own_code,
     sent_files,
@@ -183,9 +182,9 @@ def _is_code_wanted(
         return True, "Only code can read the files of a private conversation."
     if files and not fits_request(files, options.capabilities):
         return True, "Only code can read files as large as these."
-    if file := find_file_for_code(options):
+    if file := first_for_code(options, options.files):
         return True, f"Only code can read files like “{file.name}”."
-    file = find_earlier_file_for_code(options)
+    file = first_for_code(options, options.find_earlier_files())
     if file and choose_engine(options).engine is Engine.SESSION:
         return True, f"Only code can read files like “{file.name}”."
     all_files = (*files, *project_files, *options.find_earlier_files())

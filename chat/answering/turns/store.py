@@ -1,8 +1,7 @@
 """Stores the changes of live turns, renews their leases, and records requests to stop them.
 
 `write` stores the changes of several live turns of this process in one transaction, before any page shows them. It
-writes only for turns whose lease this process holds. The other functions are synchronous: callers run them on a thread
-of the database (`turn_threads`).
+writes only for turns whose lease this process holds. The other functions are synchronous.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from attachments.store import NewAttachment, create_attachments
-from chat.answering.turns.finish import EndedTurn, Ending, end_turn_from_log, end_turns, engine_after_move
-from chat.answering.turns.log_sql import LogRow, append_rows, lock_held_turns
+from chat.answering.turns.finish import Ending, end_turn_from_log, end_turns, engine_after_move
+from chat.answering.turns.log_sql import append_rows, lock_held_turns
 from chat.answering.turns.stored_log import StoredLog
 from chat.answering.turns.turn_threads import turn_store
 from chat.messages.changes import AttachmentAdded, Change, EngineMoved, PartStarted
@@ -27,6 +27,7 @@ from chat.messages.log import Row, to_row
 from chat.models import Conversation, Turn, TurnEvent
 from chat.models.plain_sql import database_time, update_rows
 from chat.page.message_views import ConversationUsage
+from chat.page.relay import broadcast
 from chat.page.transcript.usage import conversation_usages
 
 
@@ -34,63 +35,34 @@ class TurnLost(Exception):
     """This process no longer holds the turn's lease. Nothing was stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TurnWrite:
     """The changes of one live turn that are stored in one transaction."""
 
-    turn_id: uuid.UUID
-    conversation_id: uuid.UUID
-    message_id: uuid.UUID
-    owner_id: int
+    turn: Turn
+    """The row, with its conversation."""
     first_seq: int
-    rows: Sequence[Row]
     changes: Sequence[Change]
-    """The changes that the rows contain, without those of the turn's status."""
     had_no_part: bool = False
     """True if the answer had no part before these changes."""
     ending: Ending | None = None
     waits_after_s: float | None = None
     """Seconds that the turn has run, if it now waits for a person's decision; otherwise `None`."""
 
-    @classmethod
-    def of(
-        cls,
-        turn: Turn,
-        changes: Sequence[Change],
-        *,
-        first_seq: int,
-        had_no_part: bool = False,
-        ending: Ending | None = None,
-        waits_after_s: float | None = None,
-    ) -> TurnWrite:
-        """Return the changes of a turn to be stored. `turn`: with its conversation."""
-        rows = [to_row(change) for change in changes]
-        if ending:
-            rows.append(("status", {"status": ending.status.value}))
-        elif waits_after_s is not None:
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows of the log: the changes, then the status if the turn ends or waits."""
+        rows = [to_row(change) for change in self.changes]
+        if self.ending:
+            rows.append(("status", {"status": self.ending.status.value}))
+        elif self.waits:
             rows.append(("waiting", {}))
-        return cls(
-            turn_id=turn.pk,
-            conversation_id=turn.conversation_id,
-            message_id=turn.message_id,
-            owner_id=turn.conversation.owner_id,
-            first_seq=first_seq,
-            rows=rows,
-            changes=changes,
-            had_no_part=had_no_part,
-            ending=ending,
-            waits_after_s=waits_after_s,
-        )
+        return rows
 
     @property
     def has_first_part(self) -> bool:
         """Return whether the first part of the answer is among the changes."""
         return self.had_no_part and any(isinstance(change, PartStarted) for change in self.changes)
-
-    @property
-    def move(self) -> EngineMoved | None:
-        """The change that moves the code of the turn to a tool set, or turns it off; `None` if there is none."""
-        return next((change for change in self.changes if isinstance(change, EngineMoved)), None)
 
     @property
     def waits(self) -> bool:
@@ -112,52 +84,43 @@ class StoreResult:
     """The usage of the conversation, only for a turn that has ended."""
 
 
-async def write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+async def write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
     """Store the writes of several turns in one transaction. The result for a turn may be TurnLost.
 
     Raises django.db.OperationalError or InterfaceError while the database is unavailable.
     """
     try:
-        results = await turn_store.run(_write, writes, lease_owner=lease_owner)
+        results = await turn_store.run(_write, writes)
     except IntegrityError:
         # `seq` is unique, so this error shows that the log may already have these rows: the connection can break after
         # a commit, before its confirmation arrives.
         stored = await turn_store.run(_already_stored, writes)
         if not stored:
             raise
-        return [stored.get(one.turn_id, TurnLost()) for one in writes]
-    lost = [one for one, result in zip(writes, results, strict=True) if isinstance(result, TurnLost) and one.rows]
+        return [stored.get(one.turn.pk, TurnLost()) for one in writes]
+    lost = [one for one, result in zip(writes, results, strict=True) if isinstance(result, TurnLost)]
     if lost:
         stored = await turn_store.run(_already_stored, lost)
-        results = [stored.get(one.turn_id, result) for one, result in zip(writes, results, strict=True)]
+        results = [stored.get(one.turn.pk, result) for one, result in zip(writes, results, strict=True)]
     return results
 
 
-def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult | Exception]:
+def _write(writes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
     with transaction.atomic():
-        held = lock_held_turns([one.turn_id for one in writes], lease_owner)
-        ours = [one for one in writes if one.turn_id in held]
+        held = lock_held_turns([one.turn.pk for one in writes], broadcast.PROCESS)
+        ours = [one for one in writes if one.turn.pk in held]
         if new := list(_new_attachments(ours)):
             create_attachments(new)
         append_rows(
-            [
-                LogRow(one.turn_id, one.first_seq + offset, name, data)
-                for one in ours
-                for offset, (name, data) in enumerate(one.rows)
-            ]
+            (one.turn.pk, seq, name, data) for one in ours for seq, (name, data) in enumerate(one.rows, one.first_seq)
         )
         _update_turns(ours, held)
-        ended = [
-            EndedTurn(one.turn_id, one.message_id, one.conversation_id, one.owner_id, one.ending)
-            for one in ours
-            if one.ending
-        ]
-        if ended:
+        if ended := [(one.turn, one.ending) for one in ours if one.ending]:
             end_turns(ended)
     usages = usages_after_end(writes)
     return [
-        StoreResult(held[one.turn_id], usages.get(one.conversation_id) if one.ending else None)
-        if one.turn_id in held
+        StoreResult(held[one.turn.pk], usages.get(one.turn.conversation_id) if one.ending else None)
+        if one.turn.pk in held
         else TurnLost()
         for one in writes
     ]
@@ -166,13 +129,13 @@ def _write(writes: Sequence[TurnWrite], *, lease_owner: str) -> list[StoreResult
 def _update_turns(writes: Sequence[TurnWrite], is_stop_requested: Mapping[uuid.UUID, bool]) -> None:
     """Store in the turns' rows that the first part arrived, that code moved, or that a turn waits."""
     now = timezone.now()
-    update_rows(Turn, {one.turn_id: {"first_part_at": now} for one in writes if one.has_first_part})
+    update_rows(Turn, {one.turn.pk: {"first_part_at": now} for one in writes if one.has_first_part})
     for one in writes:
-        if move := one.move:
-            Turn.objects.filter(pk=one.turn_id).update(move_reason=move.reason, **engine_after_move(is_off=move.is_off))
+        for move in (change for change in one.changes if isinstance(change, EngineMoved)):
+            Turn.objects.filter(pk=one.turn.pk).update(move_reason=move.reason, **engine_after_move(is_off=move.is_off))
         # If a stop of the turn was requested, the turn keeps its lease, and its own process ends it.
-        if one.waits_after_s is not None and not is_stop_requested[one.turn_id]:
-            Turn.objects.filter(pk=one.turn_id).update(
+        if one.waits_after_s is not None and not is_stop_requested[one.turn.pk]:
+            Turn.objects.filter(pk=one.turn.pk).update(
                 status=Turn.Status.WAITING,
                 lease_owner="",
                 lease_expires_at=None,
@@ -184,11 +147,11 @@ def _update_turns(writes: Sequence[TurnWrite], is_stop_requested: Mapping[uuid.U
 def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]:
     """Return the results of those writes that were committed although no confirmation arrived."""
     usages = usages_after_end(writes)
-    turns = Turn.objects.filter(pk__in=[one.turn_id for one in writes]).order_by()
+    turns = Turn.objects.filter(pk__in=[one.turn.pk for one in writes]).order_by()
     stopped = dict(turns.values_list("pk", "stop_requested"))
     return {
-        one.turn_id: StoreResult(
-            stopped.get(one.turn_id, False), usages.get(one.conversation_id) if one.ending else None
+        one.turn.pk: StoreResult(
+            stopped.get(one.turn.pk, False), usages.get(one.turn.conversation_id) if one.ending else None
         )
         for one in writes
         if _is_stored(one)
@@ -197,9 +160,7 @@ def _already_stored(writes: Sequence[TurnWrite]) -> dict[uuid.UUID, StoreResult]
 
 def _is_stored(write: TurnWrite) -> bool:
     """Return whether the log has the last of these rows. A process that ended the turn may have added other rows."""
-    if not write.rows:
-        return True
-    row = TurnEvent.objects.filter(turn_id=write.turn_id, seq=write.last_seq).values_list("name", "data").first()
+    row = TurnEvent.objects.filter(turn_id=write.turn.pk, seq=write.last_seq).values_list("name", "data").first()
     name, data = write.rows[-1]
     return row == (name, json.loads(json.dumps(data)))
 
@@ -212,7 +173,7 @@ def _new_attachments(writes: Iterable[TurnWrite]) -> Iterator[NewAttachment]:
                 continue
             yield NewAttachment(
                 attachment_id=uuid.UUID(attachment.attachment_id),
-                owner_id=one.owner_id,
+                owner_id=one.turn.conversation.owner_id,
                 data=attachment.data,
                 name=attachment.name,
                 mime_type=attachment.mime_type,
@@ -228,7 +189,7 @@ def usages_after_end(writes: Iterable[TurnWrite]) -> dict[uuid.UUID, Conversatio
 
     The usage is read after the commit, so that an error in these statistics cannot roll back an answer.
     """
-    ended = [one.conversation_id for one in writes if one.ending]
+    ended = [one.turn.conversation_id for one in writes if one.ending]
     if not ended:
         return {}
     return conversation_usages(list(Conversation.with_deleted.filter(pk__in=ended).order_by()))
@@ -248,7 +209,7 @@ def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[u
 def request_stop(
     conversation_id: uuid.UUID, turn_id: uuid.UUID | None = None, message_id: uuid.UUID | None = None
 ) -> Turn | None:
-    """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was before.
+    """Ask the process that runs a conversation's live turn to stop it. Return the turn as it was, if there is one.
 
     A turn that waits for a decision runs in no process, so this function ends it. It must not run on the thread of
     `turn_store`, see `StoredLog`. If `turn_id` or the `message_id` of an answer is given, a newer turn of the

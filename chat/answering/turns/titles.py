@@ -1,7 +1,7 @@
 """Asks a model for the title of a conversation, in the background.
 
-This happens after the first complete answer, if the catalogue has a model for titles and no user has set a title. Until
-the title arrives, and if the request fails, the title consists of the question's first words.
+This happens after a complete answer, if the catalogue has a model for titles and the title is still made of the
+question's first words. It stays so until the model's title arrives, and if the request fails.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def clean_title(text: str) -> str:
 
 
 def title_request(conversation_id: uuid.UUID) -> tuple[GenerateRequest, Setup] | None:
-    """Return the request for a title after the first answer, and its setup; `None` if no title is to be made."""
+    """Return the request for a title of the first question and answer, and its setup; `None` if none is to be made."""
     unnamed = Conversation.objects.filter(pk=conversation_id, title_source=Conversation.TitleSource.WORDS)
     setup = find_title_setup()
     conversation = unnamed.select_related("project").first() if setup else None

@@ -21,7 +21,7 @@ from chat.answering.turns.log_writer import NotStored
 from chat.answering.turns.store import TurnLost
 from chat.answering.turns.tool_call import run_tool
 from chat.messages.approval import CODE, with_changed_code
-from chat.messages.changes import ApprovalRequested, CallDecided, Reported, ResultHeld
+from chat.messages.changes import ApprovalRequested, CallDecided, Reported, ResultHeld, ToolStarted
 from chat.messages.tool_sets import ToolFailed, ToolSet, results_need_release
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
@@ -63,7 +63,7 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
         elif call.arguments is None:
             _respond_with_error(turn, call, NOT_JSON)
         elif decision is None and tool_set.needs_approval(call):
-            turn.note(ApprovalRequested(call.call_id, _new_approval_id()))
+            turn.note(ApprovalRequested(call.call_id, str(uuid.uuid4())))
             raise DecisionNeeded
         elif decision is not None and not decision.is_approved:
             sentence = NOT_DECIDED if decision.is_timeout else DENIED
@@ -73,12 +73,8 @@ async def run_calls(turn: LiveTurn, toolbox: Toolbox) -> None:
         await turn.commit()
     held_call_id = next(iter(turn.answer.held_results), None)
     if held_call_id is not None:
-        turn.note(ApprovalRequested(held_call_id, _new_approval_id(), is_result=True))
+        turn.note(ApprovalRequested(held_call_id, str(uuid.uuid4()), is_result=True))
         raise DecisionNeeded
-
-
-def _new_approval_id() -> str:
-    return str(uuid.uuid4())
 
 
 async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decision: CallDecided | None) -> None:
@@ -89,7 +85,7 @@ async def _run_call(turn: LiveTurn, tool_set: ToolSet, call: FunctionCall, decis
     def add(parts: Sequence[ToolOutput]) -> None:
         turn.add(_events(turn, _with_edit(parts, code)), made_by=call.call_id)
 
-    turn.start_tool(call.call_id)
+    turn.note(ToolStarted(call.call_id))
     await turn.commit()
     try:
         await run_tool(turn, tool_set, approved, add)

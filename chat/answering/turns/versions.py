@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from django.db import transaction
 
@@ -20,22 +19,12 @@ ROWS_OF_UPDATE = 1_000
 """Maximum number of rows of one statement, because the number of its parameters is limited."""
 
 
-class _Node(NamedTuple):
-    """The columns of a message that a switch needs."""
-
-    parent_id: uuid.UUID | None
-    last_shown: int
-    is_shown: bool
-
-
 class SwitchRefused(Exception):
     """Another version cannot be shown now. The text is a sentence that says why."""
 
 
-def hide(message: Message | None) -> tuple[uuid.UUID, ...]:
+def hide(message: Message) -> tuple[uuid.UUID, ...]:
     """Hide a shown message and everything that follows it. Return the ids of the hidden messages."""
-    if message is None:
-        return ()
     rows = Message.objects.filter(
         conversation_id=message.conversation_id, is_shown=True, index__gte=message.index
     ).order_by("index")
@@ -55,15 +44,13 @@ def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
             raise SwitchRefused("An answer is being written. Stop it or wait; then look at other versions.")
         if Message.objects.filter(conversation=conversation, pk=message_id, is_shown=True).exists():
             return conversation.revision
-        columns = Message.objects.filter(conversation=conversation).values_list(
-            "pk", "parent_id", "last_shown", "is_shown"
-        )
-        nodes = {pk: _Node(parent_id, last_shown, is_shown) for pk, parent_id, last_shown, is_shown in columns}
-        if message_id not in nodes:
+        rows = Message.objects.filter(conversation=conversation).only("parent", "last_shown", "is_shown")
+        messages = rows.in_bulk()
+        if message_id not in messages:
             raise SwitchRefused("There is no such version.")
-        path = _path_through(message_id, nodes)
+        path = _path_through(message_id, messages)
         # The path begins with messages that are shown already, because both versions follow them.
-        shown_before = sum(nodes[pk].is_shown for pk in path)
+        shown_before = sum(messages[pk].is_shown for pk in path)
         shown = Message.objects.filter(conversation=conversation, is_shown=True)
         shown.filter(index__gte=shown_before).update(is_shown=False)
         for start in range(shown_before, len(path), ROWS_OF_UPDATE):
@@ -73,19 +60,19 @@ def show(conversation_id: uuid.UUID, message_id: uuid.UUID) -> int:
         return conversation.revision + 1
 
 
-def _path_through(message_id: uuid.UUID, nodes: Mapping[uuid.UUID, _Node]) -> list[uuid.UUID]:
+def _path_through(message_id: uuid.UUID, messages: Mapping[uuid.UUID, Message]) -> list[uuid.UUID]:
     """Return the path from the first message through this one to the end of the branch that was last shown."""
     children: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
-    for pk, node in nodes.items():
-        children[node.parent_id].append(pk)
+    for pk, message in messages.items():
+        children[message.parent_id].append(pk)
     path = []
     ancestor: uuid.UUID | None = message_id
     while ancestor is not None:
         path.append(ancestor)
-        ancestor = nodes[ancestor].parent_id
+        ancestor = messages[ancestor].parent_id
     path.reverse()
     following = children[message_id]
     while following:
-        path.append(max(following, key=lambda pk: nodes[pk].last_shown))
+        path.append(max(following, key=lambda pk: messages[pk].last_shown))
         following = children[path[-1]]
     return path

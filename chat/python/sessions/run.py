@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +16,7 @@ from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.files import place_files, session_files
 from chat.python.sessions.kernel_time import check_kernel_time
 from chat.python.sessions.rows import session_store
-from chat.python.sessions.session_kernel import LeasedKernel, SessionKernel
+from chat.python.sessions.session_kernel import LeasedKernel
 from chat.vocabulary.parts import JSONObject, WrittenFile
 
 SETTLE_LIMIT_S = 20.0
@@ -51,28 +50,6 @@ class _Notes:
         self.on_note(sentence)
 
 
-async def run_cell(
-    session_kernel: SessionKernel,
-    code: str,
-    *,
-    message_id: uuid.UUID | None,
-    limit_s: float,
-    on_output: Callable[[Output | Redrawn], None],
-    on_note: Callable[[str], None],
-    is_private: bool = False,
-) -> CellResult:
-    """Run a cell to its end; start a kernel and write the conversation's files into it if needed.
-
-    `message_id`: the message that the code belongs to. `on_output`, `on_note`: are called on this event loop with each
-    output and each sentence on arrival. `is_private`: whether the output will be filtered for the model. Cancelling the
-    call interrupts the cell. Raises SessionUnavailable if the code cannot run now.
-    """
-    async with session_kernel.hold(message_id=message_id, on_wait=on_note) as held:
-        return await run_in_held_kernel(
-            held, code, limit_s=limit_s, on_output=on_output, on_note=on_note, is_private=is_private
-        )
-
-
 async def run_in_held_kernel(
     held: LeasedKernel,
     code: str,
@@ -82,12 +59,14 @@ async def run_in_held_kernel(
     on_note: Callable[[str], None],
     is_private: bool = False,
 ) -> CellResult:
-    """Run a cell in a kernel that is held, as `run_cell` does. If the kernel ends, `held.loss` is set."""
+    """Run a cell to its end in a held kernel, which gets the files of the conversation first if needed.
+
+    `on_output`, `on_note`: get each output and each sentence on arrival, on this event loop. `is_private`: whether the
+    output will be filtered for the model. Cancelling the call interrupts the cell. If the kernel ends, `held.loss` is
+    set. Raises SessionUnavailable if the code cannot run now.
+    """
     await check_kernel_time(held.session.owner_id)
-    notes = _Notes(on_note)
-    if held.session.note and not held.session.message_ids and "note" not in held.columns:
-        notes.add(STARTED_ANEW.format(note=held.session.note))
-    held.columns["note"] = ""
+    notes = _begin_notes(held, on_note)
     try:
         before = await _place_files(held, notes)
         if is_private:
@@ -111,6 +90,15 @@ async def run_in_held_kernel(
         raise
     written = written_between(before, files_as_json(after))
     return CellResult(execution, tuple(notes.sentences), written, after.changes, after.missing_cells)
+
+
+def _begin_notes(held: LeasedKernel, on_note: Callable[[str], None]) -> _Notes:
+    """Return the notes of a cell. They begin with the reason why the session is new, if no code has run in it."""
+    notes = _Notes(on_note)
+    if held.session.note and not held.session.message_ids and "note" not in held.columns:
+        notes.add(STARTED_ANEW.format(note=held.session.note))
+    held.columns["note"] = ""
+    return notes
 
 
 async def _place_files(held: LeasedKernel, notes: _Notes) -> Sequence[JSONObject]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chat.answering.code_tools import EngineChoice, EngineOptions
-from chat.answering.turns.engine_choice import find_earlier_file_for_code, find_file_for_code, fits_request
+from chat.answering.turns.engine_choice import first_for_code, fits_request
 from chat.models import Conversation
 from chat.python.sessions.places import is_enabled
 from chat.vocabulary.parts import OUTCOME_DEADLINE_EXCEEDED, OUTCOME_OK, CodeExecutionResult, Engine, Part
@@ -57,7 +57,7 @@ def _reason(options: EngineOptions) -> str:
         return "It runs in the Python session, which holds the variables of this conversation."
     if options.files and not fits_request(options.files, options.capabilities):
         return "It runs in the Python session, because the files are too large to be sent to the model's service."
-    if file := find_file_for_code(options) or find_earlier_file_for_code(options):
+    if file := first_for_code(options, options.files) or first_for_code(options, options.find_earlier_files()):
         return f"It runs in the Python session, because the model's service does not take files like “{file.name}”."
     return ""
 

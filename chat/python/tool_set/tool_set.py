@@ -23,7 +23,7 @@ from chat.python.sessions.files import files_to_place, session_files
 from chat.python.sessions.losses import note_if_lost
 from chat.python.sessions.outcomes import OUTCOMES
 from chat.python.sessions.rows import State, abandon_cell, find_session, session_store
-from chat.python.sessions.run import CellResult, run_cell
+from chat.python.sessions.run import CellResult, run_in_held_kernel
 from chat.python.sessions.session_kernel import NotRunning, SessionKernel
 from chat.python.table_readings.placed_tables import placed_expressions
 from chat.python.tool_set.arguments import RunArguments, read_run_arguments, read_variable_name
@@ -161,15 +161,15 @@ class PythonSessionTools:
         ]
 
     async def _run_cell(self, arguments: RunArguments, outputs: OutputParts) -> CellResult:
-        return await run_cell(
-            self._kernel,
-            arguments.code,
-            message_id=self._turn.message_id,
-            limit_s=arguments.limit_s,
-            on_output=outputs.add,
-            on_note=outputs.add_note,
-            is_private=self._turn.private_data,
-        )
+        async with self._kernel.hold(message_id=self._turn.message_id, on_wait=outputs.add_note) as held:
+            return await run_in_held_kernel(
+                held,
+                arguments.code,
+                limit_s=arguments.limit_s,
+                on_output=outputs.add,
+                on_note=outputs.add_note,
+                is_private=self._turn.private_data,
+            )
 
     # --- the other functions ------------------------------------------------------------------------------------------
 

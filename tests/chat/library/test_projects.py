@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection
-from django.test import Client
+from django.test import Client, TestCase
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -311,7 +311,8 @@ def test_conversations_are_deleted_with_their_project_if_the_owner_chooses_this(
     turn = make_model_message(conversation, status=Turn.Status.RUNNING).turn
     move_conversation(conversation, project)
     other = make_conversation(owner)
-    browser.post(f"{project.get_absolute_url()}delete/", {"conversations": "delete"})
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        browser.post(f"{project.get_absolute_url()}delete/", {"conversations": "delete"})
     assert list(Conversation.objects.all()) == [other]
     turn.refresh_from_db()
     assert turn.stop_requested
@@ -330,7 +331,7 @@ def test_project_and_its_conversations_are_kept_if_the_deletion_fails(
         raise DatabaseError
 
     monkeypatch.setattr("chat.answering.turns.deletions.delete_project", fail)
-    with pytest.raises(DatabaseError):
+    with TestCase.captureOnCommitCallbacks(execute=True), pytest.raises(DatabaseError):
         delete_project_with_conversations(project)
     assert list(Conversation.objects.filter(project=project)) == [conversation]
     turn.refresh_from_db()

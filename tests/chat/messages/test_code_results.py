@@ -9,7 +9,7 @@ from chat.messages.code_results import CodeResults
 from chat.vocabulary.parts import OUTCOME_FAILED, OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, Part, Text
 
 
-def test_result_belongs_to_the_code_with_the_same_id_or_else_to_the_code_before_it() -> None:
+def test_result_belongs_to_the_last_code_before_it_with_the_same_id() -> None:
     parts: list[Part] = [
         ExecutableCode("1", call_id="a"),
         ExecutableCode("2", call_id="b"),

@@ -11,7 +11,6 @@ The package is pure and deterministic. To improve a language or to add one, add 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,7 +31,6 @@ TABLE_LOG_ODDS: Final = 2.2
 NO_SIGNAL: Final = "nothing to calculate"
 """The only reason if no rule applied and no word of the text supports the prediction."""
 SHOWN_WORD_CHARS: Final = 24
-LOG_ODDS_LIMIT: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,6 @@ class CodePrediction:
     """Whether code execution is wanted, and why."""
 
     is_wanted: bool
-    score: float
-    """The probability, from 0 to 1, that code execution improves the answer. It is wanted from 0.57 on."""
     reasons: tuple[str, ...]
     """Phrases, the most important first; reasons against code execution begin with "but "."""
 
@@ -71,12 +67,11 @@ def predict_code(
     rules = [rule for rule in RULES if rule.condition(facts)]
     features = extract_features(facts, sum(rule.points for rule in rules))
     log_odds = score(features) + TABLE_LOG_ODDS * has_table + QUANTITY_LOG_ODDS * facts.names_quantity_of_data
-    log_odds = max(-LOG_ODDS_LIMIT, min(LOG_ODDS_LIMIT, log_odds))
     is_wanted = log_odds >= WANTED_LOG_ODDS
     reasons = list(dict.fromkeys(rule.reason for rule in sorted(rules, key=lambda rule: -abs(rule.points))))
     if not any(reason.startswith("but ") != is_wanted for reason in reasons):
         reasons = [*_reasons_from_words(facts, features, is_wanted=is_wanted), *reasons]
-    return CodePrediction(is_wanted, round(1 / (1 + math.exp(-log_odds)), 3), tuple(reasons) or (NO_SIGNAL,))
+    return CodePrediction(is_wanted, tuple(reasons) or (NO_SIGNAL,))
 
 
 def _reasons_from_words(facts: Facts, features: Features, *, is_wanted: bool) -> list[str]:

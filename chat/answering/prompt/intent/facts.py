@@ -101,20 +101,9 @@ class Facts:
         return self.has_code and self.is_short and is_request
 
 
-@dataclass(frozen=True, slots=True)
-class Fences:
-    """A text that is split into prose and fenced code."""
-
-    prose: str
-    """The text without fenced code; fenced data is included."""
-    has_code: bool
-    has_python: bool
-
-
 def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = False) -> Facts:
     """Return the facts about `text`; the other arguments are those of `predict_code`."""
-    fences = _split_fences(extract_window(text))
-    prose = fences.prose
+    prose, has_fenced_code, has_fenced_python = _split_fences(extract_window(text))
     normalized = normalize(prose)
     request = strip_polite_start(normalized)
     entries = find_entries(normalized)
@@ -143,8 +132,8 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
         asks_for_unit=_asks_for_unit(prose),
         has_quoted_text=patterns.QUOTED_TEXT.search(prose) is not None,
         asks_to_count_letters=patterns.LETTER_COUNT.search(prose) is not None,
-        has_code=fences.has_code or bool(patterns.CODE_HINT.search(prose) and patterns.CODE.search(prose)),
-        is_only_python=fences.has_python and not request.strip(),
+        has_code=has_fenced_code or bool(patterns.CODE_HINT.search(prose) and patterns.CODE.search(prose)),
+        is_only_python=has_fenced_python and not request.strip(),
         has_phone_number=phones > 0,
         is_question=patterns.QUESTION.search(prose) is not None,
         is_short=len(normalized) <= SHORT_CHARS + 2,
@@ -158,7 +147,8 @@ def _opening_groups(entries: Iterable[tuple[str, str]], *starts: str) -> frozens
     return frozenset(group for needle, group in entries if any(_starts_with(text, needle) for text in starts))
 
 
-def _split_fences(text: str) -> Fences:
+def _split_fences(text: str) -> tuple[str, bool, bool]:
+    """Return the text without fenced code, but with fenced data, and whether it had fenced code and fenced Python."""
     has_code = has_python = False
 
     def prose_of_fence(fence: re.Match[str]) -> str:
@@ -172,7 +162,7 @@ def _split_fences(text: str) -> Fences:
         return "\n" if is_code else f"\n{body}\n"
 
     prose = patterns.FENCE.sub(prose_of_fence, text) if "```" in text else text
-    return Fences(prose, has_code=has_code, has_python=has_python)
+    return prose, has_code, has_python
 
 
 def _remove_phone_numbers(text: str) -> tuple[str, int]:

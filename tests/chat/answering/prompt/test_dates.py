@@ -32,16 +32,16 @@ def records(*turns: Turn | None) -> list[MessageRecord]:
 
 def test_only_the_newest_question_has_a_date_line_with_the_start_of_its_turn() -> None:
     rows = records(None, Turn(), None)
-    dated = dated_question(Turn(created_at=ASKED_AT), rows)
-    assert dated.message is rows[-1].message
-    assert "26 November 2026" in dated.note.text
+    message, note = dated_question(Turn(created_at=ASKED_AT), rows)
+    assert message is rows[-1].message
+    assert "26 November 2026" in note.text
 
 
 def test_continuation_keeps_the_date_of_the_question_that_it_continues() -> None:
     asked = Turn(created_at=ASKED_AT)
     again, now = (Turn(chosen={"continues": True}, time_zone="Europe/Berlin") for _ in range(2))
     rows = records(None, Turn(), None, asked, None, again, None)
-    dated = dated_question(now, rows)
-    assert dated.message is rows[2].message
+    message, note = dated_question(now, rows)
+    assert message is rows[2].message
     # The imported turn has no time zone, so the zone of the new turn is used.
-    assert "27 November 2026, 00:55, in the zone Europe/Berlin" in dated.note.text
+    assert "27 November 2026, 00:55, in the zone Europe/Berlin" in note.text

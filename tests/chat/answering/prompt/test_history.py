@@ -183,13 +183,13 @@ def test_request_has_the_newest_messages_within_the_limit_and_begins_with_a_ques
 ) -> None:
     roles = [Role.USER if index % 2 == 0 else Role.MODEL for index in range(len(sizes) * 2 - 1)]
     messages = [message("x" * sizes[index // 2], role) for index, role in enumerate(roles)]
-    tokens = [sum(map(tokens_of, contents)) for contents in messages]
+    tokens = [sum(tokens_of(content, {}) for content in contents) for contents in messages]
     kept = select_newest(messages, tokens, limit_tokens(sum(tokens), context_tokens, share))
     assert kept
     assert kept == messages[len(messages) - len(kept) :]
     assert kept[0][0].role is Role.USER
     if len(kept) > 1 and context_tokens is not None:
-        assert sum(tokens_of(content) for contents in kept for content in contents) <= context_tokens * share
+        assert sum(tokens_of(content, {}) for contents in kept for content in contents) <= context_tokens * share
     if context_tokens is None and share == 1:
         assert kept == messages
 

@@ -7,7 +7,6 @@ the tests print only figures for them and no prompts.
 
 from __future__ import annotations
 
-import math
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.answering.prompt.intent import WANTED_LOG_ODDS, CodePrediction, classifier, predict_code, training
+from chat.answering.prompt.intent import CodePrediction, classifier, predict_code, training
 from chat.answering.prompt.intent.classifier import BIAS, WEIGHTS_FILE, load_weights
 from chat.answering.prompt.intent.lexicon import (
     HEAD_CHARS,
@@ -318,7 +317,7 @@ def test_every_explanation_is_one_short_sentence() -> None:
         for reasons in (tuple(longest_reasons), *((rule.reason,) for rule in RULES)):
             if is_wanted and reasons[0].startswith("but "):
                 continue
-            explanation = CodePrediction(is_wanted=is_wanted, score=0.5, reasons=reasons).explanation
+            explanation = CodePrediction(is_wanted=is_wanted, reasons=reasons).explanation
             assert len(explanation) <= EXPLANATION_LIMIT_CHARS
             assert explanation.count(".") == 1
             assert explanation.endswith(".")
@@ -333,13 +332,6 @@ def test_attached_data_or_earlier_code_can_make_the_prediction_that_code_runs() 
         assert not predict_code(text, ran_code_before=True).is_wanted
 
 
-def test_code_is_wanted_if_and_only_if_the_score_reaches_the_threshold() -> None:
-    minimum = 1 / (1 + math.exp(-WANTED_LOG_ODDS))
-    for _, prompt in load_held_out("blind"):
-        prediction = predict_prompt(prompt)
-        assert prediction.is_wanted == (prediction.score >= minimum)
-
-
 @settings(max_examples=200, deadline=None)
 @given(
     text=st.text() | st.text(alphabet="0123456789 .,-+*/=^%()[]{}|;:\n\t²€第年月的算画x", max_size=400),
@@ -349,7 +341,6 @@ def test_code_is_wanted_if_and_only_if_the_score_reaches_the_threshold() -> None
 def test_prediction_for_any_text_has_an_explanation(text: str, has_data: bool, ran_code_before: bool) -> None:
     prediction = predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
     assert prediction == predict_code(text, has_data=has_data, ran_code_before=ran_code_before)
-    assert 0 <= prediction.score <= 1
     assert prediction.reasons
     assert prediction.explanation.endswith(".")
     assert len(prediction.explanation) <= EXPLANATION_LIMIT_CHARS

@@ -18,7 +18,7 @@ from chat.answering.prompt.provider_files import forget_uploaded
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.rows import read_rows
 from chat.answering.prompt.table_notes import TableNotes
-from chat.answering.turns.start import Ask, create_turn
+from chat.answering.turns.start import Ask
 from chat.answering.turns.start_rules import CodeChoice, TurnChoices, decide_code
 from chat.messages.records import MessageRecord, PlacedAttachment
 from chat.models import Conversation, Project, ProviderFile, Turn
@@ -28,6 +28,7 @@ from chat.providers.requests import Content
 from chat.python.sessions.files import session_files
 from chat.vocabulary.parts import FileData, InlineData, Part, Text
 from chat.vocabulary.stream_events import Finish
+from tests.chat.turn_driver import create_turn
 from tests.factories import (
     attach,
     make_attachment,
@@ -50,7 +51,7 @@ def make_project(conversation: Conversation, *files: Attachment, instruction: st
 
 
 def start(conversation: Conversation) -> Turn:
-    return create_turn(Ask(conversation.owner, conversation.pk, text="And now?"), lease_owner="test").turn
+    return create_turn(Ask(conversation.owner, conversation.pk, text="And now?")).turn
 
 
 def prepare_next(turn: Turn, replay: Replay | None = None) -> PreparedRequest:
@@ -110,9 +111,7 @@ def test_file_is_numbered_in_the_session_if_a_refused_question_had_one_of_the_sa
     files = [make_attachment(conversation.owner, name="a.csv", data=bytes([number]) * 70_000) for number in range(2)]
     attach(make_user_message(conversation, "First"), files[0])
     make_model_message(conversation, parts=(), finish=Finish.SAFETY)
-    turn = create_turn(
-        Ask(conversation.owner, conversation.pk, "And now?", [files[1].pk], code_mode="on"), lease_owner="test"
-    ).turn
+    turn = create_turn(Ask(conversation.owner, conversation.pk, "And now?", [files[1].pk], code_mode="on")).turn
     labels = {file.attachment.pk: file.label for file in session_files(conversation.pk)}
     assert labels == {files[0].pk: "a.csv", files[1].pk: "a-2.csv"}
     texts = [part.text for part in sent_parts(prepare_next(turn)) if isinstance(part, Text)]
@@ -169,7 +168,7 @@ def test_project_files_fill_at_most_half_of_the_context_window() -> None:
 
     def number_sent(window: int | None, share: float = 1.0) -> int:
         contents, tokens = contents_of(window, share)
-        assert tokens == sum(map(tokens_of, contents))
+        assert tokens == sum(tokens_of(content, {}) for content in contents)
         return sum(isinstance(part, InlineData) for part in contents[0].parts)
 
     assert [number_sent(None), number_sent(100_000), number_sent(5_000), number_sent(1_000)] == [4, 4, 2, 0]

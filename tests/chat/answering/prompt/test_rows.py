@@ -10,12 +10,13 @@ from chat.answering.prompt.history import prepare
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.rows import read_rows
 from chat.answering.prompt.sent_messages import Recipient
-from chat.answering.turns.start import Ask, create_turn
+from chat.answering.turns.start import Ask
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.models import LanguageModel, ModelEndpoint, Turn
 from chat.providers.catalogue.endpoints import StoredEndpoints, endpoint_of
 from chat.providers.openai_compatible.endpoint import ModelFacts
 from chat.providers.provider_errors import NotConfigured
+from tests.chat.turn_driver import create_turn
 from tests.factories import make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ ENDPOINT_QUERIES = 3
 
 def plan(model: str) -> PlannedTurn:
     conversation = make_conversation(model=model)
-    return create_turn(Ask(conversation.owner, conversation.pk, text="hello"), lease_owner="test")
+    return create_turn(Ask(conversation.owner, conversation.pk, text="hello"))
 
 
 def start(model: str) -> Turn:

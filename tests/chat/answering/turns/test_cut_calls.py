@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat.answering.turns import recovery, tool_loop
+from chat.answering.turns import recovery
 from chat.answering.turns.draining import RESTART
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.messages import closing
@@ -194,10 +194,3 @@ async def test_recovery_continues_if_a_tool_set_cannot_end_its_calls(
     monkeypatch.setattr(tools, "abandon", fail)
     conversation = await new_conversation(model="scenario-function-call", code_execution="off")
     assert (await cut(conversation, die)).status == "interrupted"
-
-
-async def test_call_that_raised_an_exception_gets_an_error_response_and_no_refusal(use_tools: UseTools) -> None:
-    use_tools("crash")
-    turn = await ask_and_wait(await new_conversation(model="scenario-function-call", code_execution="off"), "go")
-    [response] = await responses_of(turn)
-    assert (response.result, response.refusal) == ({"error": tool_loop.FAILED}, None)

@@ -21,7 +21,7 @@ class Database:
         self.stored: list[str] = []
         self.calls = 0
 
-    async def write(self, items: Sequence[str], *, lease_owner: str) -> list[str | Exception]:
+    async def write(self, items: Sequence[str]) -> list[str | Exception]:
         """Store the items, or fail."""
         self.calls += 1
         if self.failures:

@@ -243,23 +243,6 @@ def test_tools_and_permission_to_move_depend_only_on_what_was_stored_with_the_tu
         assert (python_tools(turn) is not None, may_move(turn)) == (has_tools, can_move)
 
 
-@pytest.mark.parametrize(
-    ("setting", "circumstances", "engine", "reason"),
-    [
-        ("session", {}, NATIVE, "Modello calls no functions"),
-        ("auto", {"has_session": True}, NATIVE, ""),
-        ("auto", NO_CODE, None, "Modello does not run code."),
-    ],
-)
-def test_session_is_not_used_if_the_model_calls_no_functions(
-    provider: FakeProvider, setting: str, circumstances: dict[str, Any], engine: Engine | None, reason: str
-) -> None:
-    provider.functions = False
-    choice = choose_engine(options(setting, **circumstances))
-    assert choice.engine == engine
-    assert reason in choice.reason
-
-
 def test_session_is_not_used_if_sessions_are_turned_off(provider: FakeProvider, settings: Settings) -> None:
     settings.KERNELS_LIMIT = 0
     assert choose_engine(options("session")).engine is NATIVE

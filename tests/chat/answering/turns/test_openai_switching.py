@@ -208,18 +208,6 @@ async def test_image_of_a_function_is_sent_after_its_result(
     assert all(entry.error is None for entry in endpoints.journal[before:])
 
 
-async def test_reasoning_of_one_server_is_not_sent_to_another(endpoints: StandInServer) -> None:
-    conversation = await database_sync_to_async(make_endpoint_conversation)(endpoints, "deepseek", "thoughts")
-    assert (await ask_and_wait(conversation, "first")).status == "done"
-    await database_sync_to_async(make_endpoint_model)(endpoints, "openai", "text")
-    await use_model(conversation, "text")
-    before = len(endpoints.journal)
-    assert (await ask_and_wait(conversation, "second")).status == "done"
-    [entry] = endpoints.journal[before:]
-    assert_plain(entry)
-    assert "Reading the question" not in str(entry.body)
-
-
 GEMINI_SCENARIOS = ["image", "code", "code-two-rounds", "thoughts", "function-call", "function-calls-2", "text"]
 SCENARIOS = [
     *(

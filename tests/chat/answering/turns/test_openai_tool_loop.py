@@ -15,11 +15,11 @@ from chat.messages import closing
 from chat.models import Conversation, Turn
 from chat.vocabulary.parts import FunctionCall, FunctionResponse, Text
 from tests.chat.answering.tools.recording_tools import UseTools
+from tests.chat.answering.turns.test_openai_streams import assert_accepted
 from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, make_question, new_conversation, parts_of
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.refusals import KEY, PROFILES
 from tests.openai_server.server import JournalEntry, StandInServer
-from tests.polling import wait_until_async
 from tests.sampling import sampled
 from tests.scenarios.faults import BEGINNING
 
@@ -42,11 +42,6 @@ async def text_of(turn: Turn) -> str:
 def results_in(entry: JournalEntry) -> list[dict[str, Any]]:
     """Return the results of functions in a request."""
     return [message for message in entry.messages if message["role"] == "tool"]
-
-
-def assert_accepted(entries: list[JournalEntry]) -> None:
-    """Check that the server has not refused any request."""
-    assert [entry.error for entry in entries] == [None] * len(entries)
 
 
 @each_profile
@@ -133,28 +128,6 @@ async def test_next_request_is_accepted_after_a_turn_was_stopped_during_a_functi
     assert closing.NOT_RUN in results[1]
 
 
-@pytest.mark.parametrize("scenario", ["stall-at-start", "stall"])
-async def test_stopping_a_turn_closes_the_request_to_the_server(
-    endpoints: StandInServer, use_tools: UseTools, scenario: str
-) -> None:
-    use_tools()
-    conversation = await conversation_at(endpoints, "vllm", scenario)
-    before = len(endpoints.journal)
-    tab = Tab(conversation.pk)
-    with tab.following():
-        await start_turn(make_question(conversation))
-        await wait_until_async(lambda: len(endpoints.journal) > before)
-        if scenario == "stall":
-            await tab.receive_text("smooth lin")
-        await stop_turn(conversation.pk)
-        await Runner.current().drain()
-    [entry] = endpoints.journal[before:]
-    await wait_until_async(entry.closed.is_set)
-    turn = await Turn.objects.aget(conversation=conversation)
-    assert turn.status == "stopped"
-    assert await text_of(turn) == (BEGINNING if scenario == "stall" else "")
-
-
 @pytest.mark.parametrize(
     ("scenario", "status", "code", "text"),
     [
@@ -186,22 +159,6 @@ async def test_text_before_a_failure_is_kept_and_the_next_request_is_accepted(
     assert_accepted(entries)
     roles = [message["role"] for message in entries[-1].messages]
     assert roles[1:] == (["user", "assistant", "user"] if text else ["user"])
-
-
-async def test_turn_ends_at_the_limit_of_rounds(
-    endpoints: StandInServer, use_tools: UseTools, settings: Settings
-) -> None:
-    use_tools("echo")
-    settings.ROUNDS_LIMIT = 3
-    conversation = await conversation_at(endpoints, "generic", "function-forever")
-    before = len(endpoints.journal)
-    turn = await ask_and_wait(conversation, "go")
-    assert (turn.status, turn.finish, turn.round_count) == ("done", "round_limit", 3)
-    entries = endpoints.journal[before:]
-    assert_accepted(entries)
-    # This server gives every call the same id. The requests contain a different id for each.
-    ids = [call["id"] for message in entries[-1].messages for call in message.get("tool_calls", [])]
-    assert len(ids) == len(set(ids)) == 2
 
 
 async def test_turn_uses_the_server_that_the_settings_describe(

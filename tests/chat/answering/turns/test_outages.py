@@ -22,7 +22,7 @@ from chat.answering.turns.database_retries import LockConflict
 from chat.answering.turns.finish import increment_revision
 from chat.answering.turns.log_writer import Commits
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.answering.turns.start import Start, create_turn, create_turns
+from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.store import StoreResult, TurnWrite
 from chat.answering.turns.turn_threads import turn_store
@@ -39,6 +39,7 @@ from tests.chat.turn_driver import (
     WAIT_LIMIT_S,
     Tab,
     ask_and_wait,
+    create_turn,
     fresh_page,
     make_question,
     new_conversation,
@@ -158,12 +159,10 @@ async def outage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Event
     """A database that stores no changes of turns until the event is set."""
     write, is_over = store.write, asyncio.Event()
 
-    async def fail_until_over(
-        changes: Sequence[store.TurnWrite], *, lease_owner: str
-    ) -> list[store.StoreResult | Exception]:
+    async def fail_until_over(changes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
         if not is_over.is_set():
             raise OperationalError("down")
-        return await write(changes, lease_owner=lease_owner)
+        return await write(changes)
 
     monkeypatch.setattr(store, "write", fail_until_over)
     yield is_over
@@ -208,21 +207,21 @@ async def test_turn_waits_until_the_database_is_back_to_read_its_prompt(
 async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
     emulated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    conversation = await new_conversation(model="scenario-code")
     write, unconfirmed = store._write, {"a change", "the end"}
 
-    def write_and_fail(changes: Sequence[store.TurnWrite], *, lease_owner: str) -> list[store.StoreResult | Exception]:
-        results = write(changes, lease_owner=lease_owner)
+    def write_and_fail(changes: Sequence[TurnWrite]) -> list[StoreResult | Exception]:
+        results = write(changes)
         kind = "the end" if changes[0].ending else "a change"
         if kind in unconfirmed:
             unconfirmed.remove(kind)
             if kind == "the end":
                 # Another process that starts a question meanwhile would increment the revision, too.
-                increment_revision(changes[0].conversation_id)
+                increment_revision(conversation.pk)
             raise OperationalError("the connection broke after the commit")
         return results
 
     monkeypatch.setattr(store, "_write", write_and_fail)
-    conversation = await new_conversation(model="scenario-code")
     tab = Tab(conversation.pk)
     turn = await ask_and_wait(conversation, "go", tab)
     assert not unconfirmed
@@ -236,17 +235,18 @@ async def test_changes_whose_confirmation_was_lost_are_not_stored_twice(
 async def test_graph_that_cannot_be_stored_fails_only_its_own_turn(emulated: Settings) -> None:
     conversations = [await new_conversation() for _ in range(2)]
     broken, valid = [
-        (await turn_store.run(create_turn, make_question(one), lease_owner="test")).turn for one in conversations
+        (await turn_store.run(create_turn, make_question(one), lease_owner=broadcast.PROCESS)).turn
+        for one in conversations
     ]
     stored = await database_sync_to_async(make_attachment)(conversations[0].owner)
     data = png(1)
     graph = AnswerAttachment(0, 0, str(stored.pk), "a.png", "image/png", len(data), "", 8, 6, True, data)
     text = PartStarted(0, Text("a"))
     writes = [
-        TurnWrite.of(broken, [text, AttachmentAdded(graph)], first_seq=1),
-        TurnWrite.of(valid, [text], first_seq=1),
+        TurnWrite(turn=broken, first_seq=1, changes=[text, AttachmentAdded(graph)]),
+        TurnWrite(turn=valid, first_seq=1, changes=[text]),
     ]
-    commits: Commits = BatchedCalls(lambda waiting: store.write(waiting, lease_owner="test"))
+    commits: Commits = BatchedCalls(store.write)
     results = await asyncio.gather(*map(commits.submit, writes), return_exceptions=True)
     assert isinstance(results[0], IntegrityError)
     assert results[1] == StoreResult()

@@ -14,15 +14,15 @@ from chat.answering.turns.start import Edit, Regenerate, RunCode
 from chat.models import Conversation, Message, PythonSession, QuotaUse, Turn
 from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource
-from chat.python.kernels.outputs import Output, Redrawn
 from chat.python.reruns import replay
 from chat.python.reruns.recorded_outputs import RerunRefused
 from chat.python.reruns.rerun import IS_LIVE, NO_CODE, rerun
 from chat.python.reruns.verdicts import Verdict
 from chat.python.sessions.errors import KernelTimeUsedUp, SessionUnavailable
-from chat.python.sessions.run import CellResult, run_cell, run_in_held_kernel
-from chat.python.sessions.session_kernel import IS_BUSY, LeasedKernel, SessionKernel
+from chat.python.sessions.run import CellResult, run_in_held_kernel
+from chat.python.sessions.session_kernel import IS_BUSY, LeasedKernel
 from chat.vocabulary.parts import OUTCOME_OK, CodeExecutionResult, Engine, ExecutableCode, InlineData
+from tests.chat.python.sessions.cells import run_cell
 from tests.chat.turn_driver import WAIT_LIMIT_S, Tab, fresh_page, new_conversation, parts_of, start_and_wait
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,21 +109,10 @@ async def test_other_code_waits_until_all_blocks_of_a_rerun_have_run(
         assert sentence == IS_BUSY
         is_waiting.set()
 
-    async def run_other() -> CellResult:
-        kernel = SessionKernel(conversation.pk, conversation.owner_id)
-        outputs: list[Output | Redrawn] = []
-        code = "log.append('other')"
-        try:
-            return await run_cell(
-                kernel, code, message_id=None, limit_s=20, on_output=outputs.append, on_note=note_wait
-            )
-        finally:
-            await kernel.aclose()
-
     async def run_block(held: LeasedKernel, code: str, **arguments: Any) -> CellResult:
         result = await run_in_held_kernel(held, code, **arguments)
         if not others:
-            others.append(asyncio.create_task(run_other()))
+            others.append(asyncio.create_task(run_cell(conversation, "log.append('other')", on_note=note_wait)))
             async with asyncio.timeout(WAIT_LIMIT_S):
                 await is_waiting.wait()
         return result
@@ -164,11 +153,9 @@ async def test_running_time_of_code_is_counted_and_limited(sessions: Settings) -
         await run(conversation, "1")
     with pytest.raises(KernelTimeUsedUp):
         await rerun_last(turn, from_start=True)
-    kernel = SessionKernel(conversation.pk, conversation.owner_id)
     # The tool set tells the model and the reader why its code did not run.
     with pytest.raises(SessionUnavailable, match="of at most 1 second a day"):
-        await run_cell(kernel, "1", message_id=None, limit_s=5, on_output=lambda _: None, on_note=lambda _: None)
-    await kernel.aclose()
+        await run_cell(conversation, "1")
     assert (await PythonSession.objects.aget(pk=session.pk)).generation == session.generation
     # No code ran. Connecting to the kernel and reading its contents are counted by CPU time.
     assert (await QuotaUse.objects.aget(pk=used.pk)).kernel_ms - used.kernel_ms < 100

@@ -13,7 +13,6 @@ from pytest_django import Settings
 
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
 from chat.models import CLEARED_INDEX, MessageAttachment, PythonSession, Turn
-from chat.python.sessions.places import current_client
 from chat.vocabulary.parts import (
     OUTCOME_FAILED,
     OUTCOME_OK,
@@ -204,23 +203,6 @@ print("after")
     assert tab.page.transcript == await fresh_page(conversation)
 
 
-async def test_output_is_shown_while_the_code_runs(sessions: Settings) -> None:
-    conversation = await session_conversation()
-    tab = Tab(conversation.pk)
-    # The question is on the page, too, so the code does not hold what it prints.
-    code = "print('first', 20 + 22, flush=True)\nwhile True: pass"
-    with tab.following():
-        await start_turn(make_question(conversation, code))
-        await tab.receive_text("first 42")
-        assert 'data-status="running"' in tab.page.transcript
-        await stop_turn(conversation.pk)
-        await Runner.current().drain()
-    turn = await Turn.objects.aget(conversation=conversation)
-    assert turn.status == "stopped"
-    assert [part.long_text for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)] == ["first 42\n"]
-    assert tab.page.transcript == await fresh_page(conversation)
-
-
 def shown_output(tab: Tab) -> str:
     """Return the output of code on a page."""
     return "".join(output.text for output in ParsedHtml(tab.page.transcript).select("pre", aria_label="Output"))
@@ -242,19 +224,25 @@ async def test_image_printed_as_base64_becomes_a_graph_and_its_text_is_not_store
     assert tab.page.transcript == page
 
 
-async def test_stopped_code_is_interrupted_and_variables_are_kept(sessions: Settings) -> None:
+async def test_output_is_shown_while_code_runs_and_a_stop_interrupts_it_and_keeps_variables(sessions: Settings) -> None:
     conversation = await session_conversation()
     tab = Tab(conversation.pk)
+    # The question is on the page, too, so the code does not hold what it prints.
+    code = "x = 5\nprint('begun', 20 + 22, flush=True)\nwhile True: pass"
     with tab.following():
-        await start_turn(make_question(conversation, "x = 5\nprint('begun', 20 + 22)\nwhile True: pass"))
+        await start_turn(make_question(conversation, code))
         await tab.receive_text("begun 42")
+        assert 'data-status="running"' in tab.page.transcript
         await stop_turn(conversation.pk)
         await Runner.current().drain()
+    turn = await Turn.objects.aget(conversation=conversation)
+    assert turn.status == "stopped"
+    assert [part.long_text for part in await parts_of(turn) if isinstance(part, CodeExecutionResult)] == ["begun 42\n"]
+    assert tab.page.transcript == await fresh_page(conversation)
     session = await PythonSession.objects.aget(conversation=conversation)
     assert (session.state, session.note, session.generation, session.busy_until) == ("running", "", 1, None)
     assert [variable["name"] for variable in session.variables] == ["x"]
     assert await outputs_of(await ask_and_wait(conversation, "print(x)")) == ["5\n"]
-    assert tab.page.transcript != ""
 
 
 async def test_errors_of_code_are_sent_to_the_model_as_results(sessions: Settings) -> None:
@@ -326,17 +314,6 @@ async def test_model_and_page_get_a_note_that_the_kernel_died_and_the_next_call_
     assert tab.page.transcript == await fresh_page(conversation)
     turn = await ask_and_wait(conversation, "print(1)", tab)
     assert "note" not in (await responses_of(turn))[0]
-
-
-async def test_kernel_that_was_ended_elsewhere_is_replaced_at_the_next_call(sessions: Settings) -> None:
-    conversation = await session_conversation()
-    await ask_and_wait(conversation, "x = 1")
-    session = await PythonSession.objects.aget(conversation=conversation)
-    await current_client().shut_down(session.kernel_id)
-    turn = await ask_and_wait(conversation, "print('x' in globals())")
-    [cell] = await responses_of(turn)
-    assert cell["output"] == "False\n"
-    assert "A new Python session was started." in cell["note"]
 
 
 async def test_model_gets_an_error_sentence_if_the_kernel_service_does_not_run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,13 +11,11 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from chat.answering.prompt.dates import date_note
-from chat.answering.turns.runner import start_turn
-from chat.answering.turns.start import Continue
-from chat.models import Conversation, Message, Turn, User
+from chat.models import Conversation, Message, User
 from chat.vocabulary.demo_model import DEMO_MODEL
 from tests.chat.answering.tools import recording_tools
 from tests.chat.answering.tools.recording_tools import RecordingTools
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, new_conversation, start_and_wait
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, new_conversation
 from tests.openai_endpoints import make_endpoint_conversation
 from tests.openai_server.server import StandInServer
 
@@ -75,21 +72,6 @@ async def test_chat_completions_request_has_the_date_at_the_end_of_the_question_
         [one["content"] for one in entry.messages if one["role"] == "user"] for entry in endpoints.journal[before:]
     )
     assert first == second == [f"go\n\n{date_note(turn).text}"]
-
-
-async def test_continuation_sends_the_date_of_the_answer_that_it_continues(emulated: Settings) -> None:
-    conversation = await new_conversation(model="scenario-max-tokens")
-    asked = await ask_and_wait(conversation, "go")
-    asked_at = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
-    await Turn.objects.filter(pk=asked.pk).aupdate(created_at=asked_at)
-    before = count_calls(emulated.GOOGLE_GEMINI_BASE_URL)
-    await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
-    [call] = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
-    assert [one["text"] for one in contents_of(call)[0]["parts"]] == [
-        "go",
-        "[Note of the server: it is Tuesday, 3 February 2026, 04:05, in the zone UTC (UTC+00:00).]",
-    ]
-    assert str(contents_of(call)).count("Note of the server") == 1
 
 
 async def test_demo_model_uses_the_last_time_zone_of_the_browser(emulated: Settings) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 
 from chat.answering.turns.redraw_pause import PAUSE_LIMIT_S, redraw_pause_s
 from chat.answering.turns.store import TurnWrite
 from chat.messages.changes import Change, OutputCut, TextAppended
-from chat.messages.log import to_row
+from chat.models import Turn
 
 
 @pytest.mark.parametrize(
@@ -23,9 +21,4 @@ from chat.messages.log import to_row
 def test_pause_between_stored_redraws_grows_with_the_size_of_outputs_up_to_a_limit(
     changes: list[Change], pause_s: float
 ) -> None:
-    rows = [to_row(change) for change in changes]
-    one = uuid.uuid4()
-    write = TurnWrite(
-        turn_id=one, conversation_id=one, message_id=one, owner_id=1, first_seq=1, rows=rows, changes=changes
-    )
-    assert redraw_pause_s(write) == pause_s
+    assert redraw_pause_s(TurnWrite(turn=Turn(), first_seq=1, changes=changes)) == pause_s

@@ -5,21 +5,20 @@ The strict stand-in refuses reasoning that it did not send with an item that was
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
-from chat.models import Conversation, Turn
 from chat.vocabulary.parts import Text, Thought
 from tests.chat.answering.tools import recording_tools
-from tests.chat.answering.tools.recording_tools import RecordingTools, UseTools
-from tests.chat.answering.turns.test_openai_streams import assert_accepted, assert_turn
+from tests.chat.answering.tools.recording_tools import UseTools
+from tests.chat.answering.turns.test_openai_streams import ask_twice, assert_accepted, assert_turn
 from tests.chat.answering.turns.test_openai_switching import DrawingTools, use_model
-from tests.chat.turn_driver import Tab, ask_and_wait, fresh_page, new_conversation, parts_of
-from tests.openai_endpoints import make_endpoint_conversation, make_endpoint_model, stored_facts
+from tests.chat.answering.turns.test_openai_tool_loop import conversation_at
+from tests.chat.turn_driver import ask_and_wait, new_conversation, parts_of
+from tests.openai_endpoints import make_endpoint_model, stored_facts
 from tests.openai_server.response_shapes import RESPONSE_SHAPES
 from tests.openai_server.server import JournalEntry, StandInServer
 from tests.responses_recordings import Recording, response_recordings
@@ -28,26 +27,6 @@ from tests.sampling import sampled
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RECORDINGS = response_recordings()
-
-
-async def conversation_at(server: StandInServer, endpoint: str, model: str) -> Conversation:
-    """Create a conversation with a model of the stand-in."""
-    conversation: Conversation = await database_sync_to_async(make_endpoint_conversation)(server, endpoint, model)
-    return conversation
-
-
-async def ask_twice(
-    server: StandInServer, endpoint: str, model: str, functions: Sequence[str], settings: Settings
-) -> tuple[list[Turn], list[JournalEntry], Conversation]:
-    """Ask two questions. Return the turns, the requests that the server received, and the conversation."""
-    settings.TOOL_SETS = ["tests.chat.answering.tools.recording_tools.make"]
-    recording_tools.choose(RecordingTools(functions))
-    conversation = await conversation_at(server, endpoint, model)
-    before = len(server.journal)
-    tab = Tab(conversation.pk)
-    turns = [await ask_and_wait(conversation, text, tab) for text in ("first", "second")]
-    assert tab.page.transcript == await fresh_page(conversation)
-    return turns, server.journal[before:], conversation
 
 
 def items_between_questions(entry: JournalEntry) -> list[dict[str, Any]]:

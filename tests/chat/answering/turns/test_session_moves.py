@@ -88,22 +88,6 @@ async def test_code_does_not_move_to_the_session_if_sessions_are_turned_off(sess
     assert (turn.status, turn.engine) == ("done", Engine.NATIVE)
 
 
-async def test_code_runs_in_the_session_if_files_are_too_large_for_the_request(
-    sessions: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sessions.REQUEST_FILES_LIMIT_BYTES = 100_000
-    conversation = await session_conversation(engine="auto")
-    # Gemini stores files, so the request is made smaller there. Vertex AI does not.
-    monkeypatch.setattr(
-        GeminiProvider, "capabilities", lambda self, model: replace(capabilities(self, model), stores_files=False)
-    )
-    file = await database_sync_to_async(make_file)(conversation, "data.csv", b"1\n" * 100_000)
-    turn = await ask_with_files(conversation, "print(len(open('data.csv').read()))", file)
-    assert (turn.status, turn.engine) == ("done", Engine.SESSION)
-    assert "too large to be sent" in turn.code_reason
-    assert await outputs_of(turn) == ["200000\n"]
-
-
 async def test_code_runs_in_the_session_if_the_model_does_not_accept_a_workbook(sessions: Settings) -> None:
     conversation = await session_conversation(engine="auto", code_execution="auto")
     workbook = excel_file({"Sales": [["city"], ["Oslo"]]})

@@ -24,7 +24,7 @@ from chat.vocabulary.parts import (
     ExecutableCode,
 )
 from chat.vocabulary.parts import Part as PartValue
-from tests.chat.answering.turns.session_turns import outputs_of, session_conversation, state_of
+from tests.chat.answering.turns.session_turns import outputs_of, responses_of, session_conversation, state_of
 from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, start_and_wait
 from tests.factories import make_conversation, make_model_message
 
@@ -68,13 +68,14 @@ open('a\\u2028b.txt', 'w').close()
     assert json.loads(state)["variables"][0]["name"] == "x"
 
 
-async def test_request_does_not_contain_variables_of_an_ended_kernel(sessions: Settings) -> None:
+async def test_ended_kernel_is_replaced_and_requests_do_not_contain_its_variables(sessions: Settings) -> None:
     conversation = await session_conversation()
     await ask_and_wait(conversation, "x = 41")
     session = await PythonSession.objects.aget(conversation=conversation)
     await current_client().shut_down(session.kernel_id)
     before = count_calls(sessions.GOOGLE_GEMINI_BASE_URL)
-    await ask_and_wait(conversation, "y = 1")
+    [cell] = await responses_of(await ask_and_wait(conversation, "y = 1"))
+    assert "A new Python session was started." in cell["note"]
     first, second = map(state_of, calls_since(sessions.GOOGLE_GEMINI_BASE_URL, before))
     assert "41" not in first
     assert "its variables are lost" in first

@@ -11,12 +11,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from pytest_django import Settings
 
-from chat.answering.turns.start import Ask, Continue, Edit, Regenerate, Start, create_turn, create_turns
+from chat.answering.turns.start import Ask, Continue, Edit, Regenerate, Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import StartRefused
 from chat.models import Conversation, LanguageModel, Message, ModelEndpoint, Turn
 from chat.people.access import NotFound
-from tests.chat.turn_driver import make_question
+from tests.chat.turn_driver import create_turn, make_question
 from tests.factories import make_attachment, make_conversation, make_model_message, make_user
 
 pytestmark = pytest.mark.django_db
@@ -51,12 +51,12 @@ def recorded_queries() -> Iterator[list[tuple[str, Any]]]:
 def test_user_cannot_have_more_live_turns_than_the_limit(settings: Settings) -> None:
     settings.LIVE_TURNS_LIMIT = 2
     ada, ben = make_user(), make_user()
-    first, _ = (create_turn(make_question(make_conversation(ada)), lease_owner="test") for _ in range(2))
+    first, _ = (create_turn(make_question(make_conversation(ada))) for _ in range(2))
     with pytest.raises(StartRefused, match="2 answers are being written for you already"):
-        create_turn(make_question(make_conversation(ada)), lease_owner="test")
-    create_turn(make_question(make_conversation(ben)), lease_owner="test")
+        create_turn(make_question(make_conversation(ada)))
+    create_turn(make_question(make_conversation(ben)))
     Turn.objects.filter(pk=first.turn.pk).update(status=Turn.Status.DONE)
-    create_turn(make_question(make_conversation(ada)), lease_owner="test")
+    create_turn(make_question(make_conversation(ada)))
 
 
 def test_only_the_owner_can_start_turns() -> None:
@@ -126,7 +126,7 @@ def test_refused_start_does_not_affect_other_starts_of_its_batch(settings: Setti
     settings.LIVE_TURNS_LIMIT = 3
     ada, eve = make_user(), make_user()
     mine = [make_conversation(ada) for _ in range(4)]
-    create_turn(make_question(mine[0]), lease_owner="test")
+    create_turn(make_question(mine[0]))
     outcomes = start_together(
         make_question(mine[0]),
         Ask(eve, mine[1].pk, "not mine"),
@@ -153,7 +153,7 @@ def test_model_of_a_service_that_is_not_set_up_is_refused() -> None:
     LanguageModel.objects.create(name="far-away", provider="gemini", endpoint="elsewhere")
     conversation = make_conversation(make_user())
     with pytest.raises(StartRefused, match="is not set up here"):
-        create_turn(make_question(conversation, model="far-away"), lease_owner="test")
+        create_turn(make_question(conversation, model="far-away"))
     assert not Turn.objects.exists()
 
 
@@ -161,12 +161,12 @@ def test_start_is_refused_if_the_endpoint_of_the_default_model_is_turned_off(set
     settings.DEFAULT_MODEL = "llama"
     LanguageModel.objects.create(name="llama", provider="openai_compatible", endpoint="local")
     endpoint = ModelEndpoint.objects.create(name="local", base_url="http://localhost:8000/v1")
-    turn = create_turn(make_question(make_conversation()), lease_owner="test").turn
+    turn = create_turn(make_question(make_conversation())).turn
     assert (turn.provider, turn.endpoint, turn.model, len(turn.account)) == ("openai_compatible", "local", "llama", 64)
     endpoint.is_enabled = False
     endpoint.save()
     with pytest.raises(StartRefused, match="The service of “llama” is not set up here"):
-        create_turn(make_question(make_conversation()), lease_owner="test")
+        create_turn(make_question(make_conversation()))
 
 
 def test_repeated_client_id_starts_one_turn() -> None:

@@ -6,20 +6,16 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
-from django.utils import timezone
 from pytest_django import Settings
 
 from chat.answering.prompt.history import STATE
-from chat.answering.turns import recovery, runner, store, tool_loop
+from chat.answering.turns import runner, store, tool_loop
 from chat.answering.turns.resume import DecisionRefused
 from chat.answering.turns.runner import Runner, start_turn, stop_turn
-from chat.answering.turns.start import Continue
-from chat.answering.turns.start_rules import StartRefused
 from chat.messages import notices
 from chat.messages.approval import ApprovalDecision
 from chat.messages.log import fold
@@ -47,9 +43,7 @@ from tests.chat.turn_driver import (
     make_question,
     new_conversation,
     parts_of,
-    start_and_wait,
 )
-from tests.polling import wait_until_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -173,7 +167,7 @@ async def test_error_is_sent_to_the_model_as_the_result(
     assert turn.status == "done"
     assert len(tools.calls) == (0 if sentence in (tool_loop.NOT_JSON, tool_loop.UNKNOWN.format(names="echo")) else 1)
     [response] = [part for part in await parts_of(turn) if isinstance(part, FunctionResponse)]
-    assert response.is_error
+    assert (response.is_error, response.refusal) == (True, None)
     assert response.result == {"error": sentence}
     _, second = calls_since(emulated.GOOGLE_GEMINI_BASE_URL, before)
     assert [one["response"] for one in responses_in(second)] == [{"error": sentence}]
@@ -312,19 +306,6 @@ async def awaited_approval_id(turn: Turn) -> str:
     return str((await turn.events.aget(name="approval")).data["approval_id"])
 
 
-async def test_turn_that_waits_for_approval_has_no_task_and_no_lease(
-    waiting: tuple[Conversation, Turn, RecordingTools],
-) -> None:
-    conversation, turn, tools = waiting
-    assert not tools.calls
-    assert (turn.lease_owner, turn.lease_expires_at) == ("", None)
-    assert not Runner.current().live_turns()
-    assert await database_sync_to_async(recovery.interrupt_expired)() == []
-    with pytest.raises(StartRefused):
-        await start_turn(make_question(conversation, "another"))
-    assert 'data-status="waiting"' in await fresh_page(conversation)
-
-
 async def test_thought_has_a_duration_when_its_turn_waits_for_approval(use_tools: UseTools) -> None:
     use_tools("echo", approved_names=["echo"])
     turn = await wait_for_approval(await new_conversation(model="scenario-function-call-thought", code_execution="off"))
@@ -394,41 +375,3 @@ async def test_turn_that_is_stopped_just_before_it_waits_for_approval_is_ended(
     assert turn.status == "stopped"
     assert not tools.calls
     assert tab.page.transcript == await fresh_page(conversation)
-
-
-# --- crashes -------------------------------------------------------------------------------------------------------
-
-
-async def crash(conversation: Conversation, last_event: str) -> Turn:
-    """Run a turn until its log has an event of this name, then leave it as a killed process does; recover it."""
-    started = await start_turn(make_question(conversation))
-    await wait_until_awaited(started.turn.events.filter(name=last_event).aexists)
-    # Another owner and an expired lease: this process can store nothing more.
-    expired = timezone.now() - timedelta(seconds=1)
-    await Turn.objects.filter(pk=started.turn.pk).aupdate(lease_owner="dead", lease_expires_at=expired)
-    [turn] = [one async for one in Turn.objects.filter(pk=started.turn.pk)]
-    assert await database_sync_to_async(recovery.interrupt_expired)() == [conversation.pk]
-    rows = await turn.events.acount()
-    live = Runner.current()._turns.get(turn.pk)
-    if live:
-        live.cancel()
-    await Runner.current().drain()
-    await turn.arefresh_from_db()
-    assert turn.status == "interrupted"
-    assert await turn.events.acount() == rows
-    return turn
-
-
-async def test_call_that_started_before_a_crash_is_not_run_again(emulated: Settings, use_tools: UseTools) -> None:
-    tools = use_tools("wait")
-    conversation = await new_conversation(model="scenario-function-call", code_execution="off")
-    turn = await crash(conversation, "tool")
-    assert len(tools.calls) == 1
-    [call] = [part for part in await parts_of(turn) if isinstance(part, FunctionCall)]
-    stored = await Round.objects.aget(turn=turn)
-    assert stored.started_calls == [call.call_id]
-    assert "was interrupted" in await fresh_page(conversation)
-    await Conversation.objects.filter(pk=conversation.pk).aupdate(model="scenario-text")
-    continued = await start_and_wait(start_turn(Continue(conversation.owner, conversation.pk)))
-    assert continued.status == "done"
-    assert len(tools.calls) == 1

@@ -158,12 +158,10 @@ async def test_changes_of_simultaneous_turns_are_stored_in_common_transactions(
     transactions = 0
     write = store.write
 
-    async def count_and_write(
-        changes: Sequence[store.TurnWrite], *, lease_owner: str
-    ) -> list[store.StoreResult | Exception]:
+    async def count_and_write(changes: Sequence[store.TurnWrite]) -> list[store.StoreResult | Exception]:
         nonlocal transactions
         transactions += 1
-        return await write(changes, lease_owner=lease_owner)
+        return await write(changes)
 
     monkeypatch.setattr(store, "write", count_and_write)
     await asyncio.gather(*(start_turn(make_question(one)) for one in conversations))

@@ -8,7 +8,6 @@ import uuid
 from dataclasses import dataclass, field
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,12 +20,12 @@ from chat.answering.prompt.rows import read_rows
 from chat.answering.turns import versions
 from chat.answering.turns.finish import Ending, end_turn
 from chat.answering.turns.runner import Runner, start_turn, switch_version
-from chat.answering.turns.start import Continue, Edit, Regenerate, create_turn
+from chat.answering.turns.start import Continue, Edit, Regenerate
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import StartRefused
 from chat.answering.turns.versions import SwitchRefused
 from chat.messages.assembler import Assembler
-from chat.models import Conversation, LanguageModel, Message, MessageAttachment, Preset, Turn
+from chat.models import Conversation, LanguageModel, Message, Preset, Turn
 from chat.page.fragments import transcript_html
 from chat.page.transcript.snapshot import snapshot
 from chat.people.access import NotFound
@@ -37,6 +36,7 @@ from tests.chat.turn_driver import (
     ask_and_wait,
     calls_since,
     count_calls,
+    create_turn,
     fresh_page,
     make_question,
     new_conversation,
@@ -98,10 +98,10 @@ def end(started: PlannedTurn, text: str) -> None:
 def read_history(conversation: Conversation) -> list[tuple[str, list[str]]]:
     """Return the history that the model would be sent with one more question. The question is not stored."""
     with transaction.atomic():
-        started = create_turn(make_question(conversation, "next"), lease_owner="test")
+        started = create_turn(make_question(conversation, "next"))
         request = prepare(started.turn, read_rows([started.turn])[0], Replay()).request
         transaction.set_rollback(True)
-    assert request.contents[-1].parts == (Text("next"),)
+    assert request.contents[-1].parts == (Text("next"), date_note(started.turn))
     return [(content.role, [part.long_text for part in content.parts]) for content in request.contents[:-1]]
 
 
@@ -147,17 +147,15 @@ def grow(conversation: Conversation, tree: Tree, chance: random.Random) -> None:
     questions, answers = tree.path[::2], tree.path[1::2]
     match chance.choice(["send", "edit", "regenerate", "switch"]) if tree.path else "send":
         case "send":
-            started = create_turn(make_question(conversation, text), lease_owner="test")
+            started = create_turn(make_question(conversation, text))
             tree.add(started.turn.user_message, text, len(tree.path))
         case "edit":
             index = 2 * chance.randrange(len(questions))
-            started = create_turn(
-                Edit(conversation.owner, conversation.pk, text, message_id=tree.path[index]), lease_owner="test"
-            )
+            started = create_turn(Edit(conversation.owner, conversation.pk, text, message_id=tree.path[index]))
             tree.add(started.turn.user_message, text, index)
         case "regenerate":
             index = 2 * chance.randrange(len(answers)) + 1
-            started = create_turn(Regenerate(conversation.owner, conversation.pk, tree.path[index]), lease_owner="test")
+            started = create_turn(Regenerate(conversation.owner, conversation.pk, tree.path[index]))
             del tree.path[index:]
         case _:
             chosen = chance.choice([pk for shown in tree.path for pk in tree.versions(shown)])
@@ -246,43 +244,38 @@ async def test_versions_cannot_be_switched_while_an_answer_is_being_written(emul
     await Runner.current().drain()
 
 
-@pytest.mark.django_db(transaction=True)
-async def test_edit_keeps_the_files_of_the_message_and_starts_one_turn(emulated: Settings) -> None:
-    conversation = await new_conversation(model="scenario-text")
-    file = await sync_to_async(make_attachment)(conversation.owner, data=b"a,b")
-    first = await start_and_wait(start_turn(make_question(conversation, "first", attachment_ids=(file.pk,))))
-    edit = Edit(conversation.owner, conversation.pk, "again", client_id="one", message_id=first.user_message_id)
-    one = await start_and_wait(start_turn(edit))
-    two = await start_and_wait(start_turn(edit))
-    assert one.pk == two.pk
-    files = MessageAttachment.objects.filter(message=one.user_message_id)
-    assert [name async for name in files.values_list("attachment__name", flat=True)] == ["data.csv"]
+@pytest.mark.django_db
+def test_message_that_is_no_longer_shown_cannot_be_edited() -> None:
+    conversation = make_conversation(model="some-model")
+    first = create_turn(make_question(conversation, "go"))
+    end(first, "answer")
+    edit = Edit(conversation.owner, conversation.pk, "again", message_id=first.turn.user_message_id)
+    end(create_turn(edit), "answer")
     with pytest.raises(StartRefused):
-        # The edited message is not shown any more.
-        await start_turn(Edit(conversation.owner, conversation.pk, "other", message_id=first.user_message_id))
+        create_turn(edit)
 
 
 @pytest.mark.django_db
 def test_message_of_another_conversation_cannot_be_shown_as_a_version() -> None:
     mine, other = make_conversation(), make_conversation()
-    started = create_turn(make_question(other, "another"), lease_owner="test")
+    started = create_turn(make_question(other, "another"))
     end(started, "answer")
     for message in (started.turn.user_message_id, started.turn.message_id):
         with pytest.raises(SwitchRefused):
             versions.show(mine.pk, message)
         with pytest.raises(StartRefused), transaction.atomic():
-            create_turn(Edit(mine.owner, mine.pk, "x", message_id=message), lease_owner="test")
+            create_turn(Edit(mine.owner, mine.pk, "x", message_id=message))
         with pytest.raises(StartRefused), transaction.atomic():
-            create_turn(Regenerate(mine.owner, mine.pk, message), lease_owner="test")
+            create_turn(Regenerate(mine.owner, mine.pk, message))
     assert json.dumps(str(transcript_html(snapshot(mine.pk).messages))) == '""'
 
 
 @pytest.mark.django_db
 def test_code_mode_of_a_question_applies_when_its_answer_is_regenerated() -> None:
     conversation = make_conversation(model="some-model")
-    first = create_turn(make_question(conversation, "tell me a story", code_mode="on"), lease_owner="test")
+    first = create_turn(make_question(conversation, "tell me a story", code_mode="on"))
     end(first, "answer")
-    again = create_turn(Regenerate(conversation.owner, conversation.pk, None), lease_owner="test")
+    again = create_turn(Regenerate(conversation.owner, conversation.pk, None))
     assert (again.turn.code_mode, again.turn.code_execution) == ("on", True)
 
 
@@ -291,14 +284,14 @@ def test_answer_without_tools_is_regenerated_without_tools() -> None:
     row = LanguageModel.objects.create(name="m", code_execution=True, web_search=True)
     Preset.objects.create(slug="searching", label="S", language_model=row, web_search=True)
     conversation = make_conversation(model="searching", code_execution="on")
-    first = create_turn(make_question(conversation, "go"), lease_owner="test")
+    first = create_turn(make_question(conversation, "go"))
     assert (first.turn.code_execution, first.setup.web_search) == (True, True)
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish=Finish.TOO_MANY_TOOL_CALLS)
-    second = create_turn(Continue(conversation.owner, conversation.pk, without_tools=True), lease_owner="test")
+    second = create_turn(Continue(conversation.owner, conversation.pk, without_tools=True))
     assert (second.turn.code_execution, second.setup.web_search) == (False, False)
     end(second, "answer")
-    again = create_turn(Regenerate(conversation.owner, conversation.pk, None), lease_owner="test")
+    again = create_turn(Regenerate(conversation.owner, conversation.pk, None))
     assert (again.turn.code_execution, again.setup.web_search) == (False, False)
 
 
@@ -307,11 +300,11 @@ def test_continuation_runs_no_code_if_the_new_model_of_the_conversation_cannot(s
     settings.KERNELS_LIMIT = 0
     LanguageModel.objects.create(name="codeless", code_execution=False)
     conversation = make_conversation(model="some-model", code_execution="on")
-    first = create_turn(make_question(conversation, "go"), lease_owner="test")
+    first = create_turn(make_question(conversation, "go"))
     end(first, "answer")
     Turn.objects.filter(pk=first.turn.pk).update(finish=Finish.LENGTH)
     Conversation.objects.filter(pk=conversation.pk).update(model="codeless")
-    continued = create_turn(Continue(conversation.owner, conversation.pk), lease_owner="test")
+    continued = create_turn(Continue(conversation.owner, conversation.pk))
     assert not continued.turn.code_execution
 
 
@@ -319,16 +312,14 @@ def test_continuation_runs_no_code_if_the_new_model_of_the_conversation_cannot(s
 def test_regenerated_answer_runs_code_or_not_as_the_old_one_did() -> None:
     conversation = make_conversation(model="some-model")
     table = make_attachment(conversation.owner, data=b"a,b\n1,2")
-    first = create_turn(
-        make_question(conversation, "what stands out here?", attachment_ids=(table.pk,)), lease_owner="test"
-    )
+    first = create_turn(make_question(conversation, "what stands out here?", attachment_ids=(table.pk,)))
     end(first, "answer")
-    again = create_turn(Regenerate(conversation.owner, conversation.pk, None), lease_owner="test")
+    again = create_turn(Regenerate(conversation.owner, conversation.pk, None))
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
     other = make_conversation(model="some-model")
-    first = create_turn(make_question(other, "and again?"), lease_owner="test")
+    first = create_turn(make_question(other, "and again?"))
     end(first, "answer")
-    again = create_turn(Regenerate(other.owner, other.pk, None), lease_owner="test")
+    again = create_turn(Regenerate(other.owner, other.pk, None))
     assert (again.turn.code_execution, again.turn.code_reason) == (first.turn.code_execution, first.turn.code_reason)
 
 
@@ -343,21 +334,18 @@ def test_edited_message_has_the_files_that_the_edit_lists_or_else_its_former_fil
 ) -> None:
     conversation = make_conversation(model="some-model")
     ids = [make_attachment(conversation.owner, data=bytes([number])).pk for number in range(3)]
-    first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]), lease_owner="test")
+    first = create_turn(make_question(conversation, "go", attachment_ids=ids[:2]))
     end(first, "answer")
     named = None if edited is None else [ids[number] for number in edited]
     edit = Edit(conversation.owner, conversation.pk, "go", named, message_id=first.turn.user_message_id)
-    assert [file.pk for file in create_turn(edit, lease_owner="test").attachments] == [ids[one] for one in expected]
+    assert [file.pk for file in create_turn(edit).attachments] == [ids[one] for one in expected]
 
 
 @pytest.mark.django_db
 def test_edit_cannot_use_a_file_of_another_user() -> None:
     conversation = make_conversation(model="some-model")
-    first = create_turn(make_question(conversation, "go"), lease_owner="test")
+    first = create_turn(make_question(conversation, "go"))
     end(first, "answer")
     ids = [make_attachment(make_user()).pk]
     with pytest.raises(NotFound):
-        create_turn(
-            Edit(conversation.owner, conversation.pk, "go", ids, message_id=first.turn.user_message_id),
-            lease_owner="test",
-        )
+        create_turn(Edit(conversation.owner, conversation.pk, "go", ids, message_id=first.turn.user_message_id))

@@ -11,7 +11,6 @@ from chat.answering.turns.approval_timeout import find_overdue_approvals
 from chat.answering.turns.old_logs import delete_old_logs
 from chat.answering.turns.resume import DecisionRefused
 from chat.answering.turns.runner import Runner, decide, start_turn
-from chat.answering.turns.start import create_turn
 from chat.answering.turns.start_rules import StartRefused
 from chat.messages.approval import ApprovalDecision
 from chat.models import CallDecision, Conversation, Turn
@@ -26,13 +25,15 @@ from tests.chat.answering.turns.approvals import (
     reread,
     responses_in,
 )
-from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, make_question
+from tests.chat.turn_driver import ask_and_wait, calls_since, count_calls, create_turn, fresh_page, make_question
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("code_tools")]
 
 
 async def test_recovery_and_shutdown_do_not_end_a_turn_that_waits_for_approval(emulated: Settings) -> None:
     turn = await ask_for_code()
+    assert not Runner.current().live_turns()
+    assert 'data-status="waiting"' in await fresh_page(turn.conversation)
     await Runner.current().drain()
     assert await database_sync_to_async(recovery.sweep)() == 0
     assert await database_sync_to_async(find_overdue_approvals)() == []

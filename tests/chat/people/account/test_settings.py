@@ -8,10 +8,11 @@ from django.test import Client
 from chat.answering.prompt.history import prepare
 from chat.answering.prompt.replay import Replay
 from chat.answering.prompt.rows import read_rows
-from chat.answering.turns.start import Ask, create_turn
+from chat.answering.turns.start import Ask
 from chat.models import Conversation, LanguageModel, User
 from chat.models.user import INSTRUCTION_LIMIT
 from tests.chat.library.exports.samples import exported_bytes, exported_json
+from tests.chat.turn_driver import create_turn
 from tests.factories import make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
@@ -127,12 +128,12 @@ def test_persons_instruction_is_sent_before_that_of_the_conversation_without_ano
     client.post("/accounts/defaults/", DEFAULTS)
     conversation = make_conversation(person, system_instruction="Answer in German.")
     other = make_conversation()
-    turn = create_turn(Ask(person, conversation.pk, text="Hello"), lease_owner="test").turn
+    turn = create_turn(Ask(person, conversation.pk, text="Hello")).turn
     [rows] = read_rows([turn])
     with django_assert_num_queries(0):  # type: ignore[operator]  # pytest-django's fixture has no public type
         sent = prepare(turn, rows, Replay()).request.system_instruction
     assert sent.endswith("Label all axes.\n\nAnswer in German.")
-    foreign = create_turn(Ask(other.owner, other.pk, text="Hello"), lease_owner="test").turn
+    foreign = create_turn(Ask(other.owner, other.pk, text="Hello")).turn
     [rows] = read_rows([foreign])
     assert "Label all axes." not in prepare(foreign, rows, Replay()).request.system_instruction
 

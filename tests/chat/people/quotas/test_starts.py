@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.answering.turns.finish import Ending, end_turn
-from chat.answering.turns.start import Ask, RunCode, Start, create_turn, create_turns
+from chat.answering.turns.start import Ask, RunCode, Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.start_rules import StartRefused
 from chat.messages.answer import Answer
@@ -21,7 +21,7 @@ from chat.people.quotas.enforcement import count_usage
 from chat.people.quotas.resources import QuotaExceeded, Resource, day_of
 from chat.people.quotas.usage import read_usage
 from chat.vocabulary.stream_events import Usage, UsageReported
-from tests.chat.turn_driver import make_question
+from tests.chat.turn_driver import create_turn, make_question
 from tests.factories import make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
@@ -83,19 +83,19 @@ def test_tokens_are_counted_when_a_turn_ends_and_too_many_prevent_the_next_turn(
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
     for tokens in (999, 5):
-        turn = create_turn(make_question(conversation), lease_owner="test").turn
+        turn = create_turn(make_question(conversation)).turn
         answer = Answer()
         answer.apply(Reported(UsageReported(Usage(total=tokens))))
         end_turn(turn, Ending(Turn.Status.DONE, answer))
     with pytest.raises(QuotaExceeded, match="Your answers have used 1,004 tokens today, of at most 1,000 tokens a day"):
-        create_turn(make_question(conversation), lease_owner="test")
+        create_turn(make_question(conversation))
     assert used(conversation.owner).turns == 2
 
 
 def test_estimated_tokens_count_for_the_quota_and_the_refusal_says_how_many_are_estimated(settings: Settings) -> None:
     limits(settings, tokens_per_day=1_000)
     conversation = make_conversation()
-    turn = create_turn(make_question(conversation), lease_owner="test").turn
+    turn = create_turn(make_question(conversation)).turn
     Turn.objects.filter(pk=turn.pk).update(first_part_at=timezone.now())
     answer = Answer()
     answer.apply(Reported(UsageReported(Usage(total=400))))
@@ -103,7 +103,7 @@ def test_estimated_tokens_count_for_the_quota_and_the_refusal_says_how_many_are_
     answer.apply(Reported(UsageReported(Usage(estimated=700))))
     end_turn(turn, Ending(Turn.Status.DONE, answer))
     with pytest.raises(QuotaExceeded, match=r"used 1,100 tokens today, .* About 700 tokens of these are an estimate"):
-        create_turn(make_question(conversation), lease_owner="test")
+        create_turn(make_question(conversation))
     usage = read_usage(conversation.owner_id, [Resource.TOKENS], day=day_of(timezone.now()))[Resource.TOKENS]
     assert (usage.used, usage.estimated) == (1_100, 700)
 
@@ -113,8 +113,8 @@ def test_code_that_a_person_runs_is_refused_if_their_kernel_time_is_used_up(sett
     conversation = make_conversation()
     count_usage(conversation.owner_id, Resource.KERNEL_TIME, 10_000)
     with pytest.raises(QuotaExceeded, match="has run for 10 seconds today, of at most 10 seconds a day"):
-        create_turn(RunCode(conversation.owner, conversation.pk, "1"), lease_owner="test")
-    create_turn(make_question(conversation), lease_owner="test")
+        create_turn(RunCode(conversation.owner, conversation.pk, "1"))
+    create_turn(make_question(conversation))
 
 
 def test_starts_in_a_batch_are_counted_with_one_statement() -> None:
@@ -135,7 +135,7 @@ def test_simultaneous_starts_cannot_exceed_the_limit_of_live_turns(settings: Set
     def start_one(conversation: Conversation) -> None:
         barrier.wait()
         try:
-            create_turn(make_question(conversation), lease_owner="test")
+            create_turn(make_question(conversation))
             outcomes.append(True)
         except StartRefused:
             outcomes.append(False)

@@ -12,8 +12,7 @@ from chat.python.sessions.downloads import open_file
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.places import current_client
 from chat.python.sessions.rows import State
-from chat.python.sessions.run import run_cell
-from chat.python.sessions.session_kernel import SessionKernel
+from tests.chat.python.sessions.cells import run_cell
 from tests.factories import make_conversation
 from tests.kernel_service import kernel_state
 
@@ -29,14 +28,7 @@ task = asyncio.create_task(work())
 
 async def run(conversation: Conversation, code: str) -> str:
     """Run a cell with a connection of its own; return its status."""
-    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
-    try:
-        result = await run_cell(
-            session_kernel, code, message_id=None, limit_s=60, on_output=lambda _: None, on_note=lambda _: None
-        )
-    finally:
-        await session_kernel.aclose()
-    return result.execution.status
+    return (await run_cell(conversation, code)).execution.status
 
 
 async def test_task_that_blocks_the_event_loop_of_a_kernel_ends_neither_its_cell_nor_the_kernel(

@@ -18,8 +18,7 @@ from chat.python.kernels.outputs import ErrorOutput, ExecutionStatus
 from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.places import close_client
 from chat.python.sessions.rows import session_store
-from chat.python.sessions.run import run_cell
-from chat.python.sessions.session_kernel import SessionKernel
+from tests.chat.python.sessions.cells import run_cell
 from tests.factories import make_conversation
 from tests.hostile_jupyter import HARMS, HostileServer, running_hostile_server
 
@@ -49,15 +48,10 @@ FLOODS = [name for name in HARMS if name.startswith("flood")]
 
 async def run(conversation: Conversation, limit_s: float) -> str:
     """Run a cell; return the sentence with which it ends, or its status."""
-    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
     try:
-        result = await run_cell(
-            session_kernel, "1", message_id=None, limit_s=limit_s, on_output=lambda _: None, on_note=lambda _: None
-        )
+        result = await run_cell(conversation, "1", limit_s=limit_s)
     except SessionUnavailable as error:
         return str(error)
-    finally:
-        await session_kernel.aclose()
     last = result.execution.outputs[-1:]
     return last[0].value if last and isinstance(last[0], ErrorOutput) else result.execution.status
 

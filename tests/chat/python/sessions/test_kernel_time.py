@@ -13,8 +13,8 @@ from chat.python.sessions import control, left_running, reaper
 from chat.python.sessions.downloads import open_file
 from chat.python.sessions.left_running import RunningOn
 from chat.python.sessions.rows import State
-from chat.python.sessions.run import run_cell
 from chat.python.sessions.session_kernel import SessionKernel
+from tests.chat.python.sessions.cells import run_cell
 from tests.factories import make_conversation
 from tests.polling import wait_until_awaited
 
@@ -53,14 +53,7 @@ CLOCK_TICK_MS = 1_000 // os.sysconf("SC_CLK_TCK")
 
 async def run(conversation: Conversation, code: str) -> float:
     """Run a cell; return how long it took, in milliseconds."""
-    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
-    try:
-        result = await run_cell(
-            session_kernel, code, message_id=None, limit_s=60, on_output=lambda _: None, on_note=lambda _: None
-        )
-    finally:
-        await session_kernel.aclose()
-    return result.execution.duration_s * 1000
+    return (await run_cell(conversation, code)).execution.duration_s * 1000
 
 
 async def counted_ms(conversation: Conversation) -> int:

@@ -20,8 +20,9 @@ from chat.python.sessions.errors import SessionUnavailable
 from chat.python.sessions.leases import is_held_here
 from chat.python.sessions.places import close_client, current_client
 from chat.python.sessions.rows import State
-from chat.python.sessions.run import CellResult, run_cell
+from chat.python.sessions.run import CellResult
 from chat.python.sessions.session_kernel import NotRunning, SessionKernel, restart
+from tests.chat.python.sessions.cells import run_cell
 from tests.chat.python.sessions.session_rows import make_session, soon
 from tests.factories import make_conversation, make_model_message, make_user
 from tests.kernel_service import kernel_state
@@ -50,18 +51,8 @@ async def run(
     on_output: Callable[[Output | Redrawn], None] = ignore,
 ) -> CellResult:
     """Run a cell with a connection of its own."""
-    session_kernel = SessionKernel(conversation.pk, conversation.owner_id)
-    try:
-        return await run_cell(
-            session_kernel,
-            code,
-            message_id=message_id,
-            limit_s=20,
-            on_output=on_output,
-            on_note=(notes if notes is not None else []).append,
-        )
-    finally:
-        await session_kernel.aclose()
+    on_note = (notes if notes is not None else []).append
+    return await run_cell(conversation, code, limit_s=20, message_id=message_id, on_output=on_output, on_note=on_note)
 
 
 async def in_another_process(work: Coroutine[None, None, T]) -> T:
