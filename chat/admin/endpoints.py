@@ -29,8 +29,6 @@ from chat.providers.catalogue.endpoints import endpoint_of
 from chat.providers.catalogue.sync import ListUnavailable, sync_with_server
 from chat.providers.openai_compatible.dialects import dialect_name
 
-RESULT_TEMPLATE = "admin/chat/modelendpoint/result.html"
-
 
 @admin.register(EndpointModel)
 class EndpointModelAdmin(admin.ModelAdmin[EndpointModel]):
@@ -191,7 +189,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
             "tested_model": request.POST.get("model", ""),
             **context,
         }
-        return TemplateResponse(request, RESULT_TEMPLATE, context)
+        return TemplateResponse(request, "admin/chat/modelendpoint/result.html", context)
 
 
 def _model_names(endpoint: ModelEndpoint) -> list[str]:
