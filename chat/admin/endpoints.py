@@ -113,17 +113,8 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
         """Return what a deletion of the endpoints removes: also their models, and the presets of those models."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         models = LanguageModel.objects.filter(provider=ENDPOINT_PROVIDER, endpoint__in=[row.name for row in objs])
-        if models:
-            more_names, more_counts, more_permissions, more_protected = get_deleted_objects(
-                models, request, self.admin_site
-            )
-            return (
-                [*names, *more_names],
-                {**counts, **more_counts},
-                permissions | more_permissions,
-                [*protected, *more_protected],
-            )
-        return names, counts, permissions, protected
+        more = get_deleted_objects(models, request, self.admin_site)
+        return [*names, *more[0]], {**counts, **more[1]}, permissions | more[2], [*protected, *more[3]]
 
     def delete_model(self, request: HttpRequest, obj: ModelEndpoint) -> None:
         """Delete an endpoint with its models."""
