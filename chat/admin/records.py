@@ -34,12 +34,6 @@ def conversation_id(row: Part | MessageAttachment) -> str:
     return str(row.message.conversation_id)
 
 
-@admin.display(description=gettext_lazy("characters"))
-def characters(row: Message | Part) -> int | None:
-    """Return the length of the text, code or output."""
-    return getattr(row, "text_length", None)
-
-
 class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
     """Base class for rows that hold content. The page of a row is logged as a read of its conversation."""
 
@@ -90,6 +84,15 @@ def _is_list(request: HttpRequest) -> bool:
     return request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
 
 
+class TextLengthMixin:
+    """Adds a column for rows that are annotated with the length of their text."""
+
+    @admin.display(description=gettext_lazy("characters"))
+    def characters(self, row: Model) -> int | None:
+        """Length of the text, code or output."""
+        return getattr(row, "text_length", None)
+
+
 class PartInline(ReadOnlyMixin, admin.StackedInline[Part, Message]):
     """The parts of a message."""
 
@@ -110,11 +113,11 @@ class MessageAttachmentInline(ReadOnlyMixin, admin.StackedInline[MessageAttachme
 
 
 @admin.register(Message)
-class MessageAdmin(ContentAdmin[Message]):
+class MessageAdmin(TextLengthMixin, ContentAdmin[Message]):
     """One message with its parts."""
 
     conversation_path = "conversation"
-    list_display = ("id", "role", CONVERSATION_ID, "index", "is_shown", characters, "created_at")
+    list_display = ("id", "role", CONVERSATION_ID, "index", "is_shown", "characters", "created_at")
     list_filter = ("role",)
     search_fields = ("=id", "=conversation__id")
     ordering = ("-created_at", "-index")
@@ -128,11 +131,11 @@ class MessageAdmin(ContentAdmin[Message]):
 
 
 @admin.register(Part)
-class PartAdmin(ContentAdmin[Part]):
+class PartAdmin(TextLengthMixin, ContentAdmin[Part]):
     """One part of a message."""
 
     conversation_path = "message.conversation"
-    list_display = ("__str__", conversation_id, MESSAGE_ID, "kind", characters)
+    list_display = ("__str__", conversation_id, MESSAGE_ID, "kind", "characters")
     list_filter = ("kind",)
     search_fields = ("=message__id", "=message__conversation__id")
     ordering = ("-pk",)
