@@ -70,11 +70,7 @@ class RowForm(forms.ModelForm[Model]):
 class EditableListAdmin(admin.ModelAdmin[M]):
     """A list whose rows have form fields (`list_editable`)."""
 
-    def get_changelist_form(
-        self,
-        request: HttpRequest,
-        **options: Any,
-    ) -> type[forms.ModelForm[Any]]:
+    def get_changelist_form(self, request: HttpRequest, **options: Any) -> type[forms.ModelForm[Any]]:
         """Return a form of a row, as a subclass of `RowForm`."""
         return super().get_changelist_form(request, form=RowForm, **options)
 

@@ -147,5 +147,5 @@ def _log_and_yield(request: HttpRequest, ids: list[uuid.UUID], reason: str) -> I
         messages_of_it = Message.objects.filter(conversation=OuterRef("pk"))
         conversation = Conversation.objects.filter(Exists(messages_of_it), pk=pk).first()
         if conversation is not None:
-            log_access(request, [conversation], AccessEntry.Action.EXPORTED, reason=reason)
+            log_access(request, conversation, AccessEntry.Action.EXPORTED, reason=reason)
             yield conversation

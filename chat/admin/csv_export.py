@@ -66,7 +66,7 @@ def _generate_csv(request: HttpRequest, ids: list[uuid.UUID]) -> Generator[bytes
 
 def _encode_rows(rows: Iterable[tuple[object, ...]]) -> bytes:
     text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_MINIMAL).writerows([escape_cell(value) for value in row] for row in rows)
+    csv.writer(text).writerows([escape_cell(value) for value in row] for row in rows)
     return text.getvalue().replace("\x00", "").encode(errors="replace")
 
 

@@ -29,8 +29,6 @@ from chat.providers.catalogue.endpoints import endpoint_of
 from chat.providers.catalogue.sync import ListUnavailable, sync_with_server
 from chat.providers.openai_compatible.dialects import dialect_name
 
-RESULT_TEMPLATE = "admin/chat/modelendpoint/result.html"
-
 
 @admin.register(EndpointModel)
 class EndpointModelAdmin(admin.ModelAdmin[EndpointModel]):
@@ -115,17 +113,8 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
         """Return what a deletion of the endpoints removes: also their models, and the presets of those models."""
         names, counts, permissions, protected = super().get_deleted_objects(objs, request)
         models = LanguageModel.objects.filter(provider=ENDPOINT_PROVIDER, endpoint__in=[row.name for row in objs])
-        if models:
-            more_names, more_counts, more_permissions, more_protected = get_deleted_objects(
-                models, request, self.admin_site
-            )
-            return (
-                [*names, *more_names],
-                {**counts, **more_counts},
-                permissions | more_permissions,
-                [*protected, *more_protected],
-            )
-        return names, counts, permissions, protected
+        more = get_deleted_objects(models, request, self.admin_site)
+        return [*names, *more[0]], {**counts, **more[1]}, permissions | more[2], [*protected, *more[3]]
 
     def delete_model(self, request: HttpRequest, obj: ModelEndpoint) -> None:
         """Delete an endpoint with its models."""
@@ -191,7 +180,7 @@ class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
             "tested_model": request.POST.get("model", ""),
             **context,
         }
-        return TemplateResponse(request, RESULT_TEMPLATE, context)
+        return TemplateResponse(request, "admin/chat/modelendpoint/result.html", context)
 
 
 def _model_names(endpoint: ModelEndpoint) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
@@ -31,7 +30,7 @@ class ReasonForm(SentencesForm):
 
 
 class ReviewerForm(forms.Form):
-    """The reviewer to whom conversations are assigned."""
+    """The reviewer to whom conversations are assigned: one of the active staff who may write verdicts."""
 
     reviewer = forms.ModelChoiceField(label=gettext_lazy("Reviewer"), queryset=User.objects.none(), empty_label=None)
 
@@ -39,13 +38,8 @@ class ReviewerForm(forms.Form):
         super().__init__(data)
         field = self.fields["reviewer"]
         assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = list_reviewers()
-
-
-def list_reviewers() -> QuerySet[User]:
-    """Return the active staff who have the permission to write verdicts, by name."""
-    users = User.objects.with_perm("chat.change_review", is_active=True, include_superusers=True, backend=MODEL_BACKEND)
-    return users.filter(is_staff=True).order_by("username")
+        reviewers = User.objects.with_perm("chat.change_review", backend=MODEL_BACKEND)
+        field.queryset = reviewers.filter(is_staff=True).order_by("username")
 
 
 class LabelsField(PlainTextField):

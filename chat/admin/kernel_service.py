@@ -18,8 +18,6 @@ from chat.python.kernels.places import LocalService, ServiceStatus
 from chat.python.sessions.places import current_place
 from chat.vocabulary.sentences import translate_sentence
 
-UNREACHABLE = "unreachable"
-
 
 @dataclass(frozen=True, slots=True)
 class ServiceView:
@@ -59,7 +57,7 @@ def _view() -> ServiceView:
     try:
         status = place.status()
     except KernelsUnavailable as error:
-        return ServiceView(UNREACHABLE, str(error), is_local=True)
+        return ServiceView("unreachable", str(error), is_local=True)
     return ServiceView(status.state, status.error, is_local=True, status=status)
 
 

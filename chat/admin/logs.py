@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.http import HttpRequest
@@ -26,14 +24,7 @@ class AccessEntryAdmin(ReadOnlyAdmin[AccessEntry]):
     list_select_related = ("owner",)
     search_fields = ("=reader_name", "=owner__username", "=conversation__id")
     ordering = ("-pk",)
-    fields: ClassVar[tuple[str, ...]] = (
-        "created_at",
-        "reader_name",
-        "action",
-        "conversation_uuid",
-        "owner",
-        "reason",
-    )
+    fields = list_display
     readonly_fields = ("created_at", "conversation_uuid")
 
     @admin.display(description=gettext_lazy("conversation id"))
@@ -50,7 +41,7 @@ class LogEntryAdmin(ReadOnlyAdmin[LogEntry]):
     list_filter = ("action_flag", "action_time")
     list_select_related = ("user", "content_type")
     search_fields = ("=user__username", "=object_id")
-    fields = ("action_time", "user", "content_type", "row_name", "get_change_message")
+    fields = list_display
     readonly_fields = ("action_time", "row_name", "get_change_message")
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:

@@ -18,8 +18,7 @@ class ProjectAdmin(ReadOnlyAdmin[Project]):
     """A project without the texts that its owner wrote."""
 
     list_display = ("id", "owner", "conversations", "files", "created_at", "updated_at")
-    fields = ("id", "owner", "conversations", "files", "created_at", "updated_at")
-    readonly_fields = fields
+    fields = readonly_fields = list_display
     search_fields = ("=id", "=owner__username")
     ordering = ("-updated_at", "-pk")
     view_on_site = False  # Only the owner may open the project's own page.

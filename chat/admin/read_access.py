@@ -1,13 +1,13 @@
 """Controls how staff read what people wrote: the permission, the reason for reading, and the access log.
 
-Every read is logged before anything is shown. With the setting REVIEW_NEEDS_REASON, staff must enter a reason first.
-It is valid for one conversation and one login session, for an hour. The owner of the conversation can see it.
+A read is logged before anything is shown, unless the same one was logged within `REPEAT_INTERVAL`. With the setting
+REVIEW_NEEDS_REASON, staff must enter a reason first. It is valid for one conversation and one login session, for an
+hour. The owner of the conversation can see it.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -61,12 +61,10 @@ def _valid_reasons(request: HttpRequest) -> dict[str, str]:
     return {hex_id: reason for hex_id, (reason, expires_at) in reasons.items() if expires_at > now}
 
 
-def log_access(
-    request: HttpRequest, conversations: Iterable[Conversation], action: str, *, reason: str = "", detail: str = ""
-) -> None:
-    """Add an entry to the access log for each conversation."""
+def log_access(request: HttpRequest, conversation: Conversation, action: str, *, reason: str, detail: str = "") -> None:
+    """Add an entry to the access log, unless the same access was logged within `REPEAT_INTERVAL`."""
     assert isinstance(request.user, User)
-    AccessEntry.objects.record(request.user, conversations, action, reason=reason, detail=detail)
+    AccessEntry.objects.record(request.user, [conversation], action, reason=reason, detail=detail)
 
 
 def log_read_or_redirect(request: HttpRequest, conversation: Conversation, detail: str = "") -> HttpResponse | None:
@@ -75,7 +73,7 @@ def log_read_or_redirect(request: HttpRequest, conversation: Conversation, detai
     if reason is None:
         form_url = reverse("admin:chat_conversation_reason", args=[conversation.pk])
         return redirect(f"{form_url}?{urlencode({'next': request.get_full_path()})}")
-    log_access(request, [conversation], AccessEntry.Action.READ, reason=reason, detail=detail)
+    log_access(request, conversation, AccessEntry.Action.READ, reason=reason, detail=detail)
     return None
 
 

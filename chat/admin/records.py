@@ -7,6 +7,7 @@ no content, so operators may see them too.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Generic
 
 from django.contrib import admin
@@ -27,12 +28,22 @@ MESSAGE_ID = id_column("message_id", gettext_lazy("message id"))
 TURN_ID = id_column("turn_id", gettext_lazy("turn id"))
 
 
+@admin.display(description=gettext_lazy("conversation id"))
+def conversation_id(row: Part | MessageAttachment) -> str:
+    """Return the id of the conversation of the row's message."""
+    return str(row.message.conversation_id)
+
+
 class ContentAdmin(ReadOnlyAdmin[M], Generic[M]):
     """Base class for rows that hold content. The page of a row is logged as a read of its conversation."""
 
+    conversation_path: str
+    """Attributes that lead from a row to its conversation, with dots between them."""
+
     def conversation_of(self, row: M) -> Conversation:
         """Return the conversation to which a row belongs."""
-        raise NotImplementedError
+        conversation: Conversation = attrgetter(self.conversation_path)(row)
+        return conversation
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Return whether the user may view this model and may read conversations."""
@@ -73,6 +84,15 @@ def _is_list(request: HttpRequest) -> bool:
     return request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
 
 
+class TextLengthMixin:
+    """Adds a column for rows that are annotated with the length of their text."""
+
+    @admin.display(description=gettext_lazy("characters"))
+    def characters(self, row: Model) -> int | None:
+        """Length of the text, code or output."""
+        return getattr(row, "text_length", None)
+
+
 class PartInline(ReadOnlyMixin, admin.StackedInline[Part, Message]):
     """The parts of a message."""
 
@@ -93,9 +113,10 @@ class MessageAttachmentInline(ReadOnlyMixin, admin.StackedInline[MessageAttachme
 
 
 @admin.register(Message)
-class MessageAdmin(ContentAdmin[Message]):
+class MessageAdmin(TextLengthMixin, ContentAdmin[Message]):
     """One message with its parts."""
 
+    conversation_path = "conversation"
     list_display = ("id", "role", CONVERSATION_ID, "index", "is_shown", "characters", "created_at")
     list_filter = ("role",)
     search_fields = ("=id", "=conversation__id")
@@ -108,21 +129,13 @@ class MessageAdmin(ContentAdmin[Message]):
         messages = Message.objects.select_related("conversation").annotate(text_length=Length("text"))
         return messages.defer("text") if _is_list(request) else messages
 
-    def conversation_of(self, row: Message) -> Conversation:
-        """Return the conversation of the message."""
-        return row.conversation
-
-    @admin.display(description=gettext_lazy("characters"))
-    def characters(self, message: Message) -> int | None:
-        """Length of the text."""
-        return getattr(message, "text_length", None)
-
 
 @admin.register(Part)
-class PartAdmin(ContentAdmin[Part]):
+class PartAdmin(TextLengthMixin, ContentAdmin[Part]):
     """One part of a message."""
 
-    list_display = ("__str__", "conversation_id", MESSAGE_ID, "kind", "characters")
+    conversation_path = "message.conversation"
+    list_display = ("__str__", conversation_id, MESSAGE_ID, "kind", "characters")
     list_filter = ("kind",)
     search_fields = ("=message__id", "=message__conversation__id")
     ordering = ("-pk",)
@@ -132,39 +145,17 @@ class PartAdmin(ContentAdmin[Part]):
         parts = Part.objects.select_related("message__conversation").annotate(text_length=Length("text"))
         return parts.defer("text", "data", "message__text") if _is_list(request) else parts
 
-    def conversation_of(self, row: Part) -> Conversation:
-        """Return the conversation of the part's message."""
-        return row.message.conversation
-
-    @admin.display(description=gettext_lazy("conversation id"))
-    def conversation_id(self, part: Part) -> str:
-        """Id of the conversation."""
-        return str(part.message.conversation_id)
-
-    @admin.display(description=gettext_lazy("characters"))
-    def characters(self, part: Part) -> int | None:
-        """Length of the text, code or output."""
-        return getattr(part, "text_length", None)
-
 
 @admin.register(MessageAttachment)
 class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
     """The link between a message and an attachment that it shows."""
 
-    list_display = (ATTACHMENT_ID, "conversation_id", MESSAGE_ID, "index", "part_index", "status")
+    conversation_path = "message.conversation"
+    list_display = (ATTACHMENT_ID, conversation_id, MESSAGE_ID, "index", "part_index", "status")
     list_filter = ("attachment__is_graph", "attachment__status")
     list_select_related = ("attachment", "message")
     search_fields = ("=attachment__id", "=message__id", "=message__conversation__id")
     ordering = ("-pk",)
-
-    def conversation_of(self, row: MessageAttachment) -> Conversation:
-        """Return the conversation of the message."""
-        return row.message.conversation
-
-    @admin.display(description=gettext_lazy("conversation id"))
-    def conversation_id(self, link: MessageAttachment) -> str:
-        """Id of the conversation."""
-        return str(link.message.conversation_id)
 
     @admin.display(description=gettext_lazy("status"))
     def status(self, link: MessageAttachment) -> str:
@@ -176,6 +167,7 @@ class MessageAttachmentAdmin(ContentAdmin[MessageAttachment]):
 class TurnEventAdmin(ContentAdmin[TurnEvent]):
     """One event of a turn's log."""
 
+    conversation_path = "turn.conversation"
     list_display = ("seq", "name", TURN_ID)
     list_filter = ("name",)
     search_fields = ("=turn__id",)
@@ -186,10 +178,6 @@ class TurnEventAdmin(ContentAdmin[TurnEvent]):
         if _is_list(request):
             return TurnEvent.objects.defer("data")
         return TurnEvent.objects.select_related("turn__conversation")
-
-    def conversation_of(self, row: TurnEvent) -> Conversation:
-        """Return the conversation of the turn."""
-        return row.turn.conversation
 
 
 @admin.register(Turn)

@@ -96,7 +96,7 @@ class ReviewPageAdmin(QueueAdmin):
         return self._render_page(request, conversation)
 
     def reason_view(self, request: SignedInRequest, conversation_id: uuid.UUID) -> HttpResponse:
-        """Ask for the reason to read a conversation, and show nothing of it except its owner's name."""
+        """Ask for the reason to read a conversation, and show only its short id and its owner's name."""
         conversation = _get_conversation(request, conversation_id)
         next_url = request.GET.get("next", "")
         is_local = url_has_allowed_host_and_scheme(next_url, {request.get_host()}, request.is_secure())
@@ -163,7 +163,7 @@ class ReviewPageAdmin(QueueAdmin):
         since = timezone.now() - REPEAT_INTERVAL
         recent = AccessEntry.objects.filter(reader=request.user, conversation=conversation, created_at__gt=since)
         if not recent.filter(action=AccessEntry.Action.READ).exists():
-            log_access(request, [conversation], AccessEntry.Action.FILE, reason=reason, detail=attachment.name)
+            log_access(request, conversation, AccessEntry.Action.FILE, reason=reason, detail=attachment.name)
         return build_content_response(request, attachment)
 
     def _render_page(

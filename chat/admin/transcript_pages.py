@@ -16,7 +16,7 @@ FIRST = "from"
 
 
 def page_of(
-    path: list[uuid.UUID], request: HttpRequest, version_id: uuid.UUID | None, near: GroupPlace | None = None
+    path: list[uuid.UUID], request: HttpRequest, version_id: uuid.UUID | None, near: GroupPlace | None
 ) -> Window:
     """Return the range of a path that a request shows: as many messages as a snapshot may hold.
 

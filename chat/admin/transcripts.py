@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from django.urls import reverse
 
@@ -168,7 +167,9 @@ def load_transcript(
     near: GroupPlace | None,
 ) -> list[MessageView]:
     """Return the views of a range of the messages of a path for reviewers."""
-    reader = staff_reader(partial(build_file_url, conversation.pk), group_url, near)
+    reader = staff_reader(
+        lambda pk: reverse("admin:chat_conversation_file", args=[conversation.pk, pk]), group_url, near
+    )
     if all(nodes[pk].is_shown for pk in path):
         page = snapshot(conversation.pk, lambda _: window, reader=reader)
         return list(page.messages)
@@ -177,11 +178,6 @@ def load_transcript(
         message_view(record, reader, versions_among(record.message.pk, children[record.message.parent_id]))
         for record in records_in_order(path[window.first : window.last])
     ]
-
-
-def build_file_url(conversation_id: uuid.UUID, attachment_id: uuid.UUID) -> str:
-    """Return the URL from which reviewers load a file of a conversation."""
-    return reverse("admin:chat_conversation_file", args=[conversation_id, attachment_id])
 
 
 def load_sent_messages(path: list[uuid.UUID]) -> list[SentMessage]:

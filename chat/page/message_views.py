@@ -170,7 +170,6 @@ class Grounding:
 
     sources: tuple[SourceView, ...]
     queries: tuple[str, ...]
-    """The search queries."""
 
 
 @dataclass(frozen=True, slots=True)

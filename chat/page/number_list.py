@@ -45,9 +45,9 @@ def numbers_url(message_id: uuid.UUID, parts: Iterable[Part]) -> str:
     return reverse("message-numbers", args=[message_id]) if has_digits else ""
 
 
-def has_just_ended(turn: Turn | None) -> bool:
+def has_just_ended(turn: Turn) -> bool:
     """Return whether the turn ended so recently that the search for the sources of its numbers may still run."""
-    return turn is not None and turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
+    return turn.ended_at is not None and turn.ended_at > timezone.now() - JUST_ENDED
 
 
 def numbers_html(

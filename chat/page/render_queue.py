@@ -21,15 +21,12 @@ R = TypeVar("R")
 
 PEOPLE_AT_ONCE = 4
 """Number of people for whom a process renders at once. More would not be faster: they share the interpreter."""
-STRANGERS_AT_ONCE = 2
-EXPORTS_AT_ONCE = 2
-DOCUMENTS_AT_ONCE = 2
 WAITING_PER_READER = 100
 """Maximum number of waiting requests of one reader. A school class at one IP address is one reader until it logs in."""
 
 
 class QueueIsFull(Exception):
-    """Too many requests of this reader wait already."""
+    """Too many requests of this reader wait already, or the reader has waited too long for a place."""
 
 
 class ReaderLeft(Exception):
@@ -100,7 +97,12 @@ class RenderQueue:
     @asynccontextmanager
     async def place(self, reader: Hashable, *, is_refusable: bool = False) -> AsyncGenerator[Place, None]:
         """Wait for a place, and hold it during the block. Raises QueueIsFull only if `is_refusable`."""
-        await self._enter(reader, is_refusable)
+        request = self._request(reader, is_refusable)
+        try:
+            await asyncio.wrap_future(request)
+        except BaseException:  # also of a generator that is closed
+            self._withdraw(reader, request)
+            raise
         place = Place(lambda: self._leave(reader))
         try:
             yield place
@@ -123,14 +125,6 @@ class RenderQueue:
             yield
         finally:
             self._leave(reader)
-
-    async def _enter(self, reader: Hashable, is_refusable: bool) -> None:
-        request = self._request(reader, is_refusable)
-        try:
-            await asyncio.wrap_future(request)
-        except BaseException:  # also of a generator that is closed
-            self._withdraw(reader, request)
-            raise
 
     def _request(self, reader: Hashable, is_refusable: bool) -> Future[None]:
         """Return a request that is done when the reader has a place. Raises QueueIsFull only if `is_refusable`."""
@@ -174,9 +168,9 @@ class RenderQueue:
 
 PEOPLE = RenderQueue(PEOPLE_AT_ONCE, WAITING_PER_READER)
 """The queue of this process for the pages and sockets of people who are logged in."""
-STRANGERS = RenderQueue(STRANGERS_AT_ONCE, WAITING_PER_READER)
+STRANGERS = RenderQueue(2, WAITING_PER_READER)
 """The queue for shared pages that are read without an account, so that strangers never keep people waiting."""
-EXPORTS = RenderQueue(EXPORTS_AT_ONCE, WAITING_PER_READER)
+EXPORTS = RenderQueue(2, WAITING_PER_READER)
 """The queue for blocks of downloads, which may wait for storage."""
-DOCUMENTS = RenderQueue(DOCUMENTS_AT_ONCE, waiting_per_reader=3)
+DOCUMENTS = RenderQueue(2, waiting_per_reader=3)
 """The queue for PDF and Word documents. The programs that make them use a core and up to 1 GB each."""

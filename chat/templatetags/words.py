@@ -41,17 +41,12 @@ def _time(at: datetime, text: str) -> SafeString:
 
 
 @register.simple_tag
-def language_code() -> str:
-    """Return the value of the page's attribute `lang`."""
-    return html_language()
-
-
-@register.simple_tag
 def script_words() -> SafeString:
     """Return the words of scripts in the language of the page, as JSON."""
     return script_words_json(get_language() or "en")
 
 
-def html_language() -> str:
+@register.simple_tag
+def language_code() -> str:
     """Return the active language as HTML names it: `zh-Hans` instead of `zh-hans`."""
     return {"zh-hans": "zh-Hans"}.get(language := get_language() or "en", language)

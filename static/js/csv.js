@@ -11,7 +11,7 @@ const FORMULA = /^ *[=+\-@\t\r\n\0＝＋－＠]/;
 const QUOTED = /[",\r\n]|^\s|\s$/;
 
 /** Returns the text as one field. An apostrophe precedes a possible formula, but not a number. */
-export function csvField(text) {
+function csvField(text) {
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

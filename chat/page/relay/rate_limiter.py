@@ -21,7 +21,7 @@ class RateLimiter:
     tokens: float = BURST_ACTIONS
     updated_at_s: float = field(default_factory=time.monotonic)
     refused: int = 0
-    """Number of refused messages since the client was last silent for some seconds."""
+    """Number of refused messages since a message last found the bucket half full."""
 
     def allows(self) -> bool:
         """Return whether one more message may be handled now, and count it."""

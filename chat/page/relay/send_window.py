@@ -55,7 +55,7 @@ class SendWindow:
             self.sent.popleft()
 
     def acknowledge(self, turn_id: str, seq: int) -> None:
-        """Record that the client has applied all frames up to this one. A frame that was never sent is ignored."""
+        """Record that the client has applied all frames up to this one. Ignore a frame that is not in `sent`."""
         self.has_acknowledged = True
         known = [position for position, (turn, number, _) in enumerate(self.sent) if (turn, number) == (turn_id, seq)]
         if not known:

@@ -1,6 +1,7 @@
 """Checks every few seconds whether open sockets have missed a frame, or may no longer be open.
 
 A check takes one query for all conversations that are followed in this process, and two for the users' permissions.
+Temporary conversations take one more from time to time (`_revisions`).
 """
 
 from __future__ import annotations

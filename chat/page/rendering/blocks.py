@@ -1,8 +1,8 @@
 """Conversion of markdown blocks (CommonMark, GFM, footnotes, formulas in LaTeX) to safe HTML.
 
-The text is parsed, the parser's HTML is rewritten (`tags`, `elements`), and the sanitizer runs last. A few HTML tags
-become elements. All other HTML is shown as source text, and images are links, so the result loads no resources. A line
-of text is never a heading because of the line below it, which may be the beginning of a list.
+The text is parsed, the parser's HTML is rewritten (`tags`, `element_rewriting`), and the sanitizer runs last. A few
+HTML tags become elements. All other HTML is shown as source text, and images are links, so the result loads no
+resources. A line of text is never a heading because of the line below it, which may be the beginning of a list.
 
 After parsing, every step processes one top-level block at a time. The HTML of blocks that are rendered separately and
 joined therefore equals the HTML of the same blocks rendered together. `documents` relies on this.
@@ -156,9 +156,8 @@ def make_safe_html(
     """Rewrite and sanitize the parser's HTML of complete top-level blocks.
 
     `open_source` is the source text of the last block if that block may still grow. Code at its end is then highlighted
-    only once its fence is closed, instead of again with every line. `id_prefix`, `file_links`: see
-    `elements.rewrite_elements`.
-    `has_buttons`: whether code and tables have buttons.
+    only once its fence is closed, instead of again with every line. `id_prefix`, `has_buttons`, `file_links`: see
+    `MarkdownOptions`.
     """
     raw_html = _limit_depth(_SOURCE_POSITION.sub("", raw_html) if " data-sourcepos=" in raw_html else raw_html)
     raw_html = rewrite_elements(raw_html, id_prefix, has_buttons=has_buttons, file_links=file_links)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, TypeAlias
 
 from django.utils.safestring import SafeString
@@ -121,16 +120,20 @@ def display_blocks(
     `MarkdownOptions`.
     """
     options = MarkdownOptions(has_buttons=has_buttons)
-    show_tables, show_markdown = partial(_show_tables, options=options), partial(_show_markdown, options=options)
-    show_html = partial(_show_html, options=options)
-    for show in (
-        *(_show_svg, _show_interactive, show_tables, _show_latex, show_markdown, _show_json, _show_traceback),
-        *(_show_text, show_html, _show_name),
-    ):
-        if blocks := show(bundle):
-            return blocks
-    if has_attachments:
-        return ()
+    blocks = (
+        _show_svg(bundle)
+        or _show_interactive(bundle)
+        or _show_tables(bundle, options)
+        or _show_latex(bundle)
+        or _show_markdown(bundle, options)
+        or _show_json(bundle)
+        or _show_traceback(bundle)
+        or _show_text(bundle)
+        or _html_blocks(text_in(bundle, HTML), options)
+        or _show_name(bundle)
+    )
+    if blocks or has_attachments:
+        return blocks
     return (Note(f"Output of type {', '.join(bundle)[:500] or 'unknown'} that cannot be shown here."),)
 
 
@@ -170,18 +173,14 @@ def _show_tables(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[
     return _html_blocks(html, options) if read_html(html).is_tabular else ()
 
 
-def _show_html(bundle: Mapping[str, JSON], options: MarkdownOptions) -> tuple[Block, ...]:
-    return _html_blocks(text_in(bundle, HTML), options)
-
-
 def _html_blocks(html: str, options: MarkdownOptions) -> tuple[Block, ...]:
     """Return the blocks of an HTML output: tables, text with headings, lists and links, and notes about the rest."""
     content = read_html(html, as_markdown=True)
-    if len(content.text) > MARKDOWN_LIMIT_CHARS:
-        content, options_of_text = read_html(html), None
+    if len(content.text) <= MARKDOWN_LIMIT_CHARS:
+        blocks = _content_blocks(content, options)
     else:
-        options_of_text = options
-    blocks = _content_blocks(content, options_of_text)
+        content = read_html(html)
+        blocks = _content_blocks(content, None)
     if number := content.left_out_tables:
         blocks.append(Note(f"{number} more table{'s are' if number > 1 else ' is'} left out here."))
     return tuple(blocks)

@@ -76,7 +76,7 @@ def find_split_inside_block(text: str, minimum: int) -> int:
     """Return where to split the only block of a document.
 
     The split is before a line without indentation (in a list, before an outermost item). Without such a line, it is
-    after a line, or else after a space. `minimum`: the split is at or after it.
+    after a line, or else after a space, or at the end of the text. `minimum`: the split is at or after it.
     """
     unindented_lines = [newline.end() for newline in re.finditer(r"\n(?=\S)", text[minimum:])]
     if unindented_lines:

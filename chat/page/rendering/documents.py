@@ -10,8 +10,9 @@ blocks; a document that contains one of them is rendered again as a whole:
 - So many delimiters of formulas that converting them would take long turn formulas off. They are then shown as typed.
 
 To limit the cost of rendering such documents, and of a single block that never ends, a long text is split into several
-documents. Each document ends at the last block border within its first `DOCUMENT_LIMIT_CHARS`, or inside its only
-block. Later documents are shorter (`LATER_LIMIT_CHARS`). Link references do not work across documents.
+documents. Each document ends at the last block border that `document_splits` or the parser finds within its first
+`DOCUMENT_LIMIT_CHARS`, or inside its only block. Later documents are shorter (`LATER_LIMIT_CHARS`). Link references do
+not work across documents.
 """
 
 from __future__ import annotations

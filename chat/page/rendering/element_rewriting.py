@@ -15,7 +15,7 @@ from itertools import count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from chat.page.rendering.file_links import NO_FILE_LINKS, FileLinks
+from chat.page.rendering.file_links import FileLinks
 from chat.page.rendering.highlight import find_language, highlight_code
 from chat.page.rendering.maths import render_formula
 from chat.vocabulary.html_elements import TAKEN_ADDRESS
@@ -52,9 +52,7 @@ _NOTE_BACK_LINK = re.compile(
 )
 
 
-def rewrite_elements(
-    raw_html: str, id_prefix: str = "", *, has_buttons: bool = True, file_links: FileLinks = NO_FILE_LINKS
-) -> str:
+def rewrite_elements(raw_html: str, id_prefix: str, *, has_buttons: bool, file_links: FileLinks) -> str:
     """Return the parser's HTML with all its elements in the form that pages show, except code blocks.
 
     `id_prefix`: begins the ids of footnotes, which must be unique on the page. Without it, footnotes have no links.
@@ -87,7 +85,7 @@ def rewrite_elements(
     return raw_html
 
 
-def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons: bool = True) -> str:
+def rewrite_code_blocks(raw_html: str, *, is_finished: bool = True, has_buttons: bool) -> str:
     """Return the parser's HTML with a header for each code block. Code is not highlighted unless `is_finished`."""
     if not raw_html:
         return raw_html
@@ -171,7 +169,7 @@ def _table(match: re.Match[str], *, has_buttons: bool) -> str:
 
 
 def _header_cell(cell: re.Match[str], column: int, *, has_button: bool) -> str:
-    """Return a cell of the header as a button that sorts. A cell with a link or a check box stays as it is."""
+    """Return a cell of the header, perhaps with a button that sorts. One with a link or a check box stays as it is."""
     attribute, content = cell[1] or "", cell[2]
     if "<a" in content or "<input" in content:
         return cell[0]

@@ -1,7 +1,7 @@
 r"""Decides whether the text between two delimiters is a formula, or money, a variable or prose.
 
 - A text between dollars that begins with a digit and holds a word is money: `$5 and 6$`. So is a text with a word that
-  ends in a number after a space: `$A or 5$`.
+  ends in a number after a space: `$A or 5$`. With a sign of formulas, the text must hold more words.
 - A text that ends in a punctuation mark before another name is between two variables: `$HOME/bin:$PATH`, `$A:$B`.
 - A text after a letter or digit, such as `5$/h or 6$`, is a formula only if it has a sign of formulas.
 - `$ T $`, with a space at both ends, is a formula if it is one letter, or has a sign of formulas and no words.

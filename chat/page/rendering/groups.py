@@ -28,13 +28,12 @@ class HeldGroups:
     """Returns the URL of the group with this number."""
     near: int | None = None
     """The group that the page was opened for. `None`: the page is read at the end."""
-    at_end: int = HELD_AT_END
 
     def holds(self, number: int, count: int) -> bool:
         """Return whether the page holds document `number` of a text with `count` documents."""
         if self.near is not None and abs(number - self.near) <= 2:
             return True
-        return number == 0 or number >= count - (self.at_end if self.near is None else 1)
+        return number == 0 or number >= count - (HELD_AT_END if self.near is None else 1)
 
 
 def new_groups_html(

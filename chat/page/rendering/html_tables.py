@@ -60,7 +60,7 @@ class HtmlContent:
 
     @property
     def is_tabular(self) -> bool:
-        """Whether tables are at least a third of the content. They then represent the whole output."""
+        """Whether tables represent the whole output: at most 200 characters and twice their length are other text."""
         tables = self.tables
         chars = sum(len(text) for table in tables for row in table.rows for text in row)
         return bool(tables) and len(self.text) <= 2 * chars + 200
@@ -120,7 +120,7 @@ def _extract_size(pieces: list[HtmlPiece]) -> tuple[list[HtmlPiece], int, int]:
 
 
 def _read_table(table: Element, cells_limit: int, left_out_rows: int) -> SourceTable:
-    """Read the rows of a table until it has `cells_limit` cells. An empty row counts as one cell."""
+    """Read the rows of a table up to `cells_limit` cells and `ROWS_LIMIT` rows. An empty row counts as one cell."""
     caption = table.find("caption")
     has_head = table.find("thead") is not None
     header: list[list[SourceCell]] = []

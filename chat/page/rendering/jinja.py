@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from django.template import engines
-from django.template.defaultfilters import filesizeformat, pluralize
+from django.template.defaultfilters import filesizeformat
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext, pgettext
 from jinja2 import Environment, StrictUndefined
@@ -37,7 +37,7 @@ def environment(**options: Any) -> Environment:
     jinja_environment.install_gettext_callables(  # type: ignore[attr-defined]
         gettext, ngettext, newstyle=True, pgettext=pgettext
     )
-    jinja_environment.filters |= {"filesizeformat": filesizeformat, "grouped": group_thousands, "pluralize": pluralize}
+    jinja_environment.filters |= {"filesizeformat": filesizeformat, "grouped": group_thousands}
     jinja_environment.filters["localized"] = lambda number: localize_number(str(number))
     jinja_environment.filters |= {"sentence": translate_sentence, "table_change": table_change_html}
     jinja_environment.filters["without_escape_codes"] = remove_escape_codes

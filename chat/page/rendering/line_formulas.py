@@ -7,7 +7,7 @@ r"""Finds in one line of Markdown the formulas, the code, and the delimiters tha
 - A delimiter without an end may begin a formula of several lines: see `FormulaStart`.
 - `\begin{align}…\end{align}`, or another environment of formulas, is a formula without delimiters, too. In an
   environment that is no formula, such as `itemize`, all backslashes are plain characters.
-- A `|` in code or in a formula is no border of a cell, unless its author has escaped it.
+- A `|` in code or in a formula is no border of a cell. One that its author has escaped is left as it is.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~\r\n]")
 class FormulaStart:
     r"""A formula that begins in a line and continues in the next one.
 
-    It begins with the line, or with `\[`, `\(` or `$$` at the line's end, or continues in an environment.
+    It begins with the line, with `\[` before an equation, or with `\[`, `\(` or `$$` at the line's end, or continues in
+    an environment.
     """
 
     position: int

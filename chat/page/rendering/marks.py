@@ -79,7 +79,7 @@ def hides_end(text: str) -> bool:
 def mark_strong_ends(text: str) -> str:
     """Return the source with marks where strong text ends or begins in punctuation beside a letter or digit.
 
-    CommonMark sees no end there, except beside Chinese, Japanese or Korean characters. Models mean an end.
+    CommonMark sees no end or beginning there, except beside Chinese, Japanese or Korean characters. Models mean one.
     """
     if "**" not in text:
         return text

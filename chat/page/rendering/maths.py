@@ -69,7 +69,8 @@ _PLAIN = re.compile(r"[^\\{}$]*")
 def render_latex(text: str) -> SafeString | None:
     """Return the HTML of a LaTeX text, such as SymPy's `$\\displaystyle x^{2}$`: formulas, and the text between them.
 
-    Return `None` for a text that has commands outside of formulas, or a formula that cannot be converted.
+    Return `None` for a text without a formula, with a command, brace or dollar outside of formulas, with a formula that
+    cannot be converted, or beyond a limit.
     """
     if len(text) > LIMIT_CHARS:
         return None

@@ -211,8 +211,8 @@ class _CaptionFinder:
             if text is not None:
                 owner = owner or self._current or self._open(has_content=True)
                 self._add_text(owner, TEXT_METHODS[name], text)
-        elif name in ("set", "update_layout") and (owner or self._current):
-            self._add_keywords(owner or self._current, keywords)
+        elif name in ("set", "update_layout") and (figure := owner or self._current):
+            self._add_keywords(figure, keywords)
         for target in self._targets.get(call, ()):
             if owner:
                 self._owners[target] = owner
@@ -230,10 +230,10 @@ class _CaptionFinder:
         figure.kind = figure.kind or kind
         self._add_keywords(figure, keywords)
 
-    def _add_keywords(self, figure: _Figure | None, keywords: dict[str, ast.expr]) -> None:
+    def _add_keywords(self, figure: _Figure, keywords: dict[str, ast.expr]) -> None:
         for keyword, name in TEXT_KEYWORDS.items():
             text = self._text(keywords[keyword]) if keyword in keywords else None
-            if figure and text is not None:
+            if text is not None:
                 self._add_text(figure, name, text)
 
     def _add_text(self, figure: _Figure, name: str, text: str) -> None:

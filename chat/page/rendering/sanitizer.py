@@ -1,6 +1,7 @@
 """The last step of rendering: only the elements and attributes listed here reach a page.
 
-Raw HTML of a text is escaped before this step, so every element here was made by the parser, `tags` or `elements`.
+Raw HTML of a text is escaped before this step, so every element here was made by the parser, `tags` or
+`element_rewriting`.
 """
 
 from __future__ import annotations

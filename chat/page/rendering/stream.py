@@ -23,7 +23,7 @@ from chat.page.rendering.documents import (
     Document,
     MarkdownOptions,
 )
-from chat.page.rendering.groups import HeldGroups, group_html, join_documents, new_groups_html
+from chat.page.rendering.groups import HELD_AT_END, HeldGroups, group_html, join_documents, new_groups_html
 from chat.page.rendering.kept_documents import End, find_end, keep_ended, render_ended, render_open
 from chat.page.rendering.marks import hides_end
 
@@ -101,7 +101,7 @@ class MarkdownStream:
     def _is_passed_over(self, chars: int) -> bool:
         """Return whether pages get only a placeholder of the current document. `chars`: length of it and later text."""
         is_new = bool(self._ended) and self._document.length == 0
-        return self._held is not None and is_new and chars > (self._held.at_end + 1) * LATER_LIMIT_CHARS
+        return self._held is not None and is_new and chars > (HELD_AT_END + 1) * LATER_LIMIT_CHARS
 
     @property
     def hides_end(self) -> bool:

@@ -127,8 +127,6 @@ class _Sanitizer:
     elements: int = 0
     images: int = 0
     named: dict[str, _NamedElement] = field(default_factory=dict)
-    values: dict[tuple[str, str], Cleaned] = field(default_factory=dict)
-    """Name and value of an attribute -> its cleaned value."""
     style: list[str] | None = None
     """The text of the open style element."""
     title: str = ""
@@ -223,7 +221,7 @@ class _Sanitizer:
         references: list[str] = []
         for name, value in attributes.items():
             if name in ATTRIBUTES:
-                cleaned, targets = self._clean_value(name, value)
+                cleaned, targets = clean_value(name, value)
             elif name in ("href", _XLINK_HREF):
                 name = "href"
                 cleaned, targets = self._clean_link(tag, value)
@@ -233,16 +231,6 @@ class _Sanitizer:
                 kept[name] = cleaned
                 references += targets
         return kept, references
-
-    def _clean_value(self, name: str, value: str) -> Cleaned:
-        """Return the cleaned value of an attribute, empty if it must be left out, and the ids that it refers to."""
-        if len(value) > 200:
-            return clean_value(name, value)
-        # Cleaned values are kept, because most elements of a picture share a few styles.
-        cleaned = self.values.get((name, value))
-        if cleaned is None:
-            cleaned = self.values[name, value] = clean_value(name, value)
-        return cleaned
 
     def _clean_link(self, tag: str, value: str) -> Cleaned:
         if tag == "image":

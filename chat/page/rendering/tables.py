@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from chat.people.account.number_format import format_count
+
 ROWS_SHOWN = 20
 """Number of rows that a page shows before the reader opens the whole table."""
 ROWS_LIMIT = 1_000
@@ -109,8 +111,8 @@ class Table:
             "row": (len(self.rows) - len(self.gap_rows), self.total_rows),
             "column": (self._width - self.index_columns - self.gap_columns, self.total_columns),
         }
-        size = " × ".join(_count(total, noun) for noun, (_, total) in shown.items())
-        parts = [_count(number, noun) for noun, (number, total) in shown.items() if number < total]
+        size = " × ".join(format_count(total, noun) for noun, (_, total) in shown.items())
+        parts = [format_count(number, noun) for noun, (number, total) in shown.items() if number < total]
         return f"{size}, of which {' and '.join(parts)} are here" if parts else size
 
     @property
@@ -131,10 +133,6 @@ class Table:
     def column_name(self, column: int) -> str:
         """Return a substitute name for a column that has no text in the header."""
         return "Index" if column < self.index_columns else f"Column {column + 1}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def is_number(text: str) -> bool:

@@ -24,7 +24,7 @@ def link_address(rest: str) -> str:
 
 
 def image_element(rest: str) -> str:
-    """Return an image as the parser writes it; empty if its address is no web address."""
+    """Return an image as the parser writes it; empty if its address is no web or mail address."""
     address = _address(_SRC, rest)
     return f'<img src="{html.escape(address)}" alt="{html.escape(_value(_ALT, rest))}" />' if address else ""
 

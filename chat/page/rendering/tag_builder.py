@@ -1,7 +1,7 @@
 """Makes elements of the marked tags in the parser's HTML, see `tags`.
 
 `<details>`, `<ul>` and `<ol>` hold whole blocks. Their tags split the paragraph around them. They end at the latest
-where the list item, the quote or the document ends. A `<details>` whose end tag is missing is shown open.
+where the list item, the cell, the quote or the document ends. A `<details>` whose end tag is missing is shown open.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from chat.page.rendering.tables import CELLS_LIMIT, COLUMNS_LIMIT, SourceCell, S
 
 TEXT_LIMIT_CHARS = 40_000
 """Maximum length of the text that is read, which takes a few milliseconds."""
-LINES_ABOVE = 3
-"""Maximum number of text lines above a table that are as long as its rows."""
+FIRST_LINES = 3
+"""Number of lines of a block with which the table may begin. Lines of text as long as its rows may be above it."""
 
 _FRAME_SIZE = re.compile(r"\[(\d{1,12}) rows x (\d{1,6}) columns\]")
 _SERIES_END = re.compile(r"(?:Name: (?P<name>.{0,200}), )?(?:Length: (?P<rows>\d{1,12}), )?dtype: [\w\[\], ]{1,60}")
@@ -40,9 +40,8 @@ def _read_frame(lines: list[str]) -> tuple[int, Table] | None:
     size = _FRAME_SIZE.fullmatch(lines[-1])
     end = len(lines) - 2 if size else len(lines)
     start = _block_start(lines, end)
-    # Lines of text as long as the rows may be above the table.
     rows, columns = map(int, size.groups()) if size else (0, 0)
-    for first in range(start, min(start + LINES_ABOVE, end - 1)):
+    for first in range(start, min(start + FIRST_LINES, end - 1)):
         if source := _frame_source(lines[first:end]):
             table = build_table(source, total_rows=rows, total_columns=columns)
             return (first, table) if table else None
@@ -90,7 +89,7 @@ def _read_series(lines: list[str]) -> tuple[int, Table] | None:
     if end is None:
         return None
     start = _block_start(lines, len(lines) - 1)
-    for first in range(start, min(start + LINES_ABOVE, len(lines) - 1)):
+    for first in range(start, min(start + FIRST_LINES, len(lines) - 1)):
         block = lines[first:-1]
         split = _split_after_index(block, len(block[0])) if 2 * len(block) <= CELLS_LIMIT else 0
         if split and all(_is_aligned(row, split, [len(row)]) for row in block):

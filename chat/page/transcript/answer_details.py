@@ -172,7 +172,8 @@ def place_words(turn: Turn, engine: str, reader: Reader) -> str:
 def _searches(turn: Turn) -> str:
     """Return the number of web searches and their cost, which the cost of the answer includes.
 
-    Return only the number if another model may have answered, because the stored prices are those of the chosen model.
+    Return only the number if the cost or the price is not known, or if another model may have answered: the stored
+    prices are those of the chosen model. Return an empty text if there was no search.
     """
     count = count_searches(turn.queries)
     price = turn.parameters.get("prices", {}).get("search")

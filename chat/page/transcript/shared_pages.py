@@ -33,7 +33,7 @@ class SharedPage:
     """The index with which the next page begins; `None` on the last page."""
 
 
-def shared_page(share: Share, reader: Reader, first: int = 0, stop: int = 0) -> SharedPage:
+def shared_page(share: Share, reader: Reader, first: int, stop: int) -> SharedPage:
     """Return the page that begins with an index, or the one that ends before `stop` if this is given.
 
     Its messages have at most PAGE_CHARS characters in total, except that the page always has one message.

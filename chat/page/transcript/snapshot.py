@@ -1,7 +1,8 @@
 """Reads a conversation's messages, or a range of them, at one revision.
 
-All values agree with one revision. A live answer is exactly what its log contained at `seq`. So a page that follows the
-turn's frames from there ends with the same HTML as a reload.
+All values agree with one revision, unless the revision changes during each of `READ_ATTEMPTS` reads. A live answer is
+exactly what its log contained at `seq`. So a page that follows the turn's frames from there ends with the same HTML as
+a reload.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def _shows_something(parts: Sequence[Part]) -> bool:
 
 
 def user_message_view(
-    message: Message, attachments: Sequence[AttachmentView], reader: Reader, versions: Versions | None = None
+    message: Message, attachments: Sequence[AttachmentView], reader: Reader, versions: Versions | None
 ) -> MessageView:
     """Return the view of a user's message."""
     id_prefix, has_buttons = f"message-{message.pk}", reader.has_scripts
@@ -159,7 +159,7 @@ def _document_url(message: Message, format_name: str) -> str:
     return f"{url}?message={message.pk}"
 
 
-def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None = None) -> MessageView:
+def model_message_view(answer: ShownAnswer, reader: Reader, versions: Versions | None) -> MessageView:
     """Return the view of a model's message."""
     if not reader.may_act:
         answer = replace(answer, approval=None, rating=None, reruns=None, earlier_readings=())

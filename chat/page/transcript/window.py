@@ -1,7 +1,8 @@
 """Which of a conversation's shown messages a page holds: a range of their indexes, which count from 0 without a gap.
 
-A page opens with the newest messages, or around one of them. Its reader loads more in both directions, and the server
-keeps the range of each open page (`relay.follower`), so that a snapshot renders what the page holds and nothing else.
+A page opens with the newest messages, or with those around, before or after one message. Its reader loads more in both
+directions, and the server keeps the range of each open page (`relay.follower`), so that a snapshot renders what the
+page holds and nothing else.
 
 A range is chosen by the number of messages, and then shortened (`within`) if they are long, because rendering takes
 about 1.5 s for a million characters. Pure code.

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -66,11 +66,6 @@ def test_only_staff_with_the_permission_see_the_page_and_its_link() -> None:
         assert client.get(OVERVIEW_URL).status_code == 200
         assert OVERVIEW_URL in client.get("/admin/").content.decode()
         assert client.post(OVERVIEW_URL).status_code == 405
-
-
-def test_operator_role_has_the_permission_to_view_the_overview() -> None:
-    operators = Group.objects.get(name="Operator")
-    assert operators.permissions.filter(codename="view_overview").exists()
 
 
 def test_page_shows_statistics_and_no_content() -> None:

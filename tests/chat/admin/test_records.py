@@ -1,4 +1,4 @@
-"""The admin's lists and pages of stored rows: every row can be opened, and no row can be changed."""
+"""The admin's lists and pages of stored rows: every row can be opened, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -74,21 +74,6 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(
     counts_of_few = count_queries()
     add_rows()
     assert count_queries() == counts_of_few
-
-
-@pytest.mark.parametrize("model", READ_ONLY_MODELS)
-def test_stored_rows_cannot_be_added_changed_or_deleted_in_the_admin(
-    superuser: Client, reviewer: Client, conversation: Conversation, model: type[Model]
-) -> None:
-    row = first_row(model)
-    for client in (superuser, reviewer):
-        assert client.get(f"{admin_url(model)}add/").status_code == 403
-        assert client.post(f"{admin_url(model)}add/").status_code == 403
-        assert client.post(admin_url(model, row.pk), {"title": "x", "text": "x"}).status_code == 403
-        # Superusers may delete whole conversations.
-        if client is reviewer or model is not Conversation:
-            assert client.post(admin_url(model, row.pk, "delete"), {"post": "yes"}).status_code == 403
-    assert model._default_manager.filter(pk=row.pk).exists()
 
 
 def test_turns_show_status_timings_usage_and_error(superuser: Client) -> None:

@@ -1,8 +1,8 @@
-"""Failure reasons and percentile ranks."""
+"""Failure reasons."""
 
 from __future__ import annotations
 
-from chat.admin.statistics.statistics import count_failures, percentile_rank
+from chat.admin.statistics.statistics import count_failures
 
 
 def test_failed_turns_are_counted_by_their_most_specific_reason() -> None:
@@ -24,8 +24,3 @@ def test_failed_turns_are_counted_by_their_most_specific_reason() -> None:
         ("length", 2),
         ("failed", 1),
     ]
-
-
-def test_percentile_rank_is_the_first_rank_that_covers_the_percentage() -> None:
-    assert [percentile_rank(count, 50) for count in (1, 2, 3, 4, 100)] == [1, 1, 2, 2, 50]
-    assert [percentile_rank(count, 95) for count in (1, 19, 20, 21, 100)] == [1, 19, 19, 20, 95]

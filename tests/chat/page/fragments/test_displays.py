@@ -29,7 +29,7 @@ from chat.vocabulary.parts import (
     ToolResponse,
 )
 from tests.cases import case
-from tests.chat.page.fragments.samples import GRAPH, view_of
+from tests.chat.page.fragments.samples import view_of
 from tests.chat.page.rendering.mathml import MATHML_TAGS, assert_mathml_attributes
 from tests.chat.page.rendering.test_safety import ADDRESS, ALLOWED, EXFILTRATION, SCRIPTS
 from tests.chat.page.rendering.test_svg import assert_is_safe
@@ -170,11 +170,6 @@ def test_note_says_that_a_widget_does_not_work_and_its_text_is_shown() -> None:
 
 def test_note_says_what_kind_of_interactive_output_is_not_shown() -> None:
     assert "An interactive Plotly chart. Only static pictures are shown here" in html_of(BUNDLES["plotly"])
-
-
-def test_output_that_an_attached_image_shows_gets_no_notice_that_it_cannot_be_shown() -> None:
-    html = part_html(view_of(Display({"image/png": "iVBORw0KGgo="}), GRAPH))
-    assert "cannot be shown" not in html
 
 
 def test_html_of_a_long_table_has_headers_an_accessible_name_and_buttons() -> None:

@@ -1,4 +1,4 @@
-"""The templates of files that code wrote, and of the user's own code."""
+"""The templates of files that code wrote."""
 
 from __future__ import annotations
 
@@ -38,21 +38,7 @@ def test_kept_file_links_to_its_attachment() -> None:
     assert '<span class="tag">changed</span>' in html
 
 
-def test_readers_who_may_not_use_the_session_see_only_the_names_of_files() -> None:
-    static = replace(WRITTEN, url="", keep_url="")
-    html = message_html(replace(message_view(), files=(static, replace(KEPT, kept_state_url="", url="", keep_url=""))))
-    assert "data-name" not in html
-    assert "keep-file" not in html
-    assert html.count("<li>") == 2
-    assert html.count(FILE.url) == 1
-
-
 def test_list_of_many_written_files_shows_some_and_folds_the_others() -> None:
     html = message_html(replace(message_view(), files=(WRITTEN,) * 15))
     assert "<summary>3 more</summary>" in html
     assert f'id="file-{MESSAGE_ID}-14"' in html
-
-
-def test_message_with_a_persons_own_code_has_the_heading_your_code() -> None:
-    view = replace(message_view(role="user", text="```python\n1\n```"), is_own_code=True)
-    assert '<p class="heading">Your code</p>' in message_html(view)

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import pytest
-
 from chat.page.relay.batching import BatchedCalls
 
 LIMIT = 10
@@ -111,15 +109,3 @@ def test_items_that_wait_when_the_event_loop_ends_are_cancelled() -> None:
         return recorder.calls.submit("second")
 
     assert asyncio.run(leave()).cancelled()
-
-
-@pytest.mark.parametrize("size", [1, 2, 7])
-async def test_every_item_is_passed_on_exactly_once(size: int) -> None:
-    recorder = Recorder()
-    recorder.may_finish.set()
-    items = [f"{number}" for number in range(50)]
-    results = []
-    for start in range(0, len(items), size):
-        futures = [recorder.calls.submit(item) for item in items[start : start + size]]
-        results += await asyncio.gather(*futures)
-    assert results == items == recorder.done

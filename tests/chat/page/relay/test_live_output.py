@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.messages.answer import Answer
-from chat.messages.changes import PartStarted, TextAppended
 from chat.page.relay.live_message import LiveMessage
 from chat.vocabulary.parts import (
     OUTCOME_ABORTED,
@@ -29,7 +27,6 @@ from chat.vocabulary.parts import (
 from chat.vocabulary.stream_events import OutputsRedrawn, PartReceived, ToolOutput
 from tests.attachments.conftest import png
 from tests.chat.page.relay.live_page import TURN, LivePage, render_whole
-from tests.time_growth import GROWTH_LIMIT, time_growth
 
 CODE = ExecutableCode("run()", "PYTHON", engine=Engine.SESSION)
 OUTPUT = CodeExecutionResult(engine=Engine.SESSION)
@@ -67,16 +64,6 @@ def test_frame_that_extends_an_output_only_appends_to_the_closed_part_and_replac
         ("innerMorph", f"{LINE}{LINE}\x1b[3"),
     ]
     assert frame.count("<hx-partial") == 2
-
-
-def test_time_to_render_a_growing_output_is_linear() -> None:
-    def stream(pieces: int) -> None:
-        live = LiveMessage(TURN, Answer())
-        live.update([PartStarted(0, CODE), PartStarted(1, OUTPUT)])
-        for _ in range(pieces):
-            live.update([TextAppended(1, LINE * 20)])
-
-    assert time_growth(stream, 1600) < GROWTH_LIMIT
 
 
 def test_output_on_the_page_gets_an_outcome_when_its_code_has_ended() -> None:

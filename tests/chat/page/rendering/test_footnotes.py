@@ -11,7 +11,6 @@ from chat.page.rendering.documents import MarkdownOptions
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import split_markdown
 from tests.chat.page.rendering.pages import assert_streams_like_whole
-from tests.parsed_html import ParsedHtml
 
 TEXT = 'One[^a] two[^"b] one again[^a].\n\n[^a]: First *note*\n[^"b]: Second note\n\nThe end.\n'
 
@@ -30,25 +29,12 @@ def test_footnotes_and_references_link_to_each_other_with_ids_of_the_given_prefi
     assert "_blank" not in html
 
 
-def test_footnotes_of_two_texts_have_different_ids() -> None:
-    first, second = (
-        set(re.findall(' id="([^"]*)"', "".join(split_markdown(TEXT, MarkdownOptions(prefix)))))
-        for prefix in ("a", "b")
-    )
-    assert first
-    assert not first & second
-
-
-def test_footnotes_without_an_id_prefix_have_neither_ids_nor_links() -> None:
+def test_footnotes_without_an_id_prefix_have_neither_ids_nor_links_and_come_after_all_blocks() -> None:
     html = render_markdown(TEXT)
     assert " id=" not in html
     assert "<a" not in html
     assert "<p>One<sup>1</sup> two<sup>2</sup> one again<sup>1</sup>.</p>" in html
     assert html.endswith("<p>Second note</p>\n</li>\n</ol>\n</section>\n")
-
-
-def test_footnotes_come_after_all_blocks() -> None:
-    assert ParsedHtml(render_markdown(TEXT)).text.split()[-6:] == ["The", "end.", "First", "note", "Second", "note"]
 
 
 def test_reference_without_a_footnote_is_text() -> None:

@@ -112,7 +112,7 @@ def test_text_that_was_rendered_while_it_was_received_is_not_rendered_again() ->
     stream.append(TEXT)
     stream.update()
     size_bytes = renderings.size_bytes
-    split_markdown(TEXT[:-1], OPTIONS, HeldGroups(link, at_end=4))
+    split_markdown(TEXT[:-1], OPTIONS)
     # Only the end of the text is new.
     assert 0 < renderings.size_bytes - size_bytes < 4 * LATER_LIMIT_CHARS
 

@@ -309,11 +309,12 @@ def test_attack_in_markdown_gives_only_allowed_html_whole_and_streamed() -> None
         '[x](<> "t")',
         "[x](data:text/html,y)",
         "[x](ftp://e.example)",
+        "[x](//e.example)",
+        "[x](#a)",
     ],
 )
-def test_link_without_an_address_has_no_title(source: str) -> None:
-    html = render_markdown(source)
-    assert html == "<p><a>x</a></p>\n"
+def test_link_to_no_web_or_mail_address_has_neither_address_nor_title(source: str) -> None:
+    assert render_markdown(source) == "<p><a>x</a></p>\n"
 
 
 def test_title_of_a_link_contains_no_unescaped_brackets() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -13,7 +12,7 @@ from chat.page.rendering import documents, stream
 from chat.page.rendering.blocks import make_safe_html, parse_markdown
 from chat.page.rendering.markdown import render_markdown
 from chat.page.rendering.stream import MarkdownStream, split_markdown
-from tests.chat.page.rendering.pages import apply_update, assert_streams_like_whole
+from tests.chat.page.rendering.pages import assert_streams_like_whole
 from tests.chat.page.rendering.specifications import load_examples
 
 #: Syntax of blocks, and characters that parsers and sanitizers often handle wrongly.
@@ -243,16 +242,3 @@ def test_very_long_list_is_split_between_its_items() -> None:
     html = render_markdown("- item\n  - inner\n" * 8000)
     assert html.count("<li>") == 16_000
     assert "<pre" not in html
-
-
-def test_long_text_sent_in_pieces_equals_the_text_rendered_at_once() -> None:
-    text = "".join(f"## {number}\n\nText of {number}, and *more*: [x]\n\n" for number in range(6000))
-    markdown = MarkdownStream()
-    html = ""
-    for start, end in pairwise([*range(0, len(text), 10_007), len(text)]):
-        markdown.append(text[start:end])
-        update = markdown.update()
-        assert not update.is_reset
-        html = apply_update(html, update)
-    assert html + update.tail_html == render_markdown(text)
-    assert html.count("<h4>") == 6000
