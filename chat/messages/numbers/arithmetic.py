@@ -7,28 +7,41 @@ results.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import Final
 
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.measures import time_factors
 from chat.messages.numbers.mentions import mentions
 from chat.messages.numbers.models import of_models, of_single, of_times
-from chat.messages.numbers.naming import Context
+from chat.messages.numbers.operands import (
+    Operand,
+    Operands,
+    cell_pairs,
+    pairs_in_column,
+    pairs_in_row,
+    pairs_of_rows,
+    pairs_of_tables,
+    steps,
+)
 from chat.messages.numbers.operations import RESULTS_LIMIT, Kind, Pair, Result, of_pairs, operations
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
-from chat.messages.numbers.tables import Place, SourceTables, Table
+from chat.messages.numbers.source_tables import SourceTables
+from chat.messages.numbers.statistic_words import statistic_mentions
+from chat.messages.numbers.tables import Table
 from chat.messages.numbers.whole_tables import (
-    CELLS_LIMIT,
     ROWS_LIMIT,
     column_results,
     row_counts,
     shares,
     single_numbers,
     sum_of_row,
+    sums_of_ends,
     sums_of_labels,
+    sums_of_signs,
     total_pairs,
     weighted_means,
 )
@@ -42,49 +55,14 @@ _COMPUTED_OF_ALLOWED: Final = 10
 """Maximum number of results that are computed for each one that is compared with the number. Most are not compared,
 because they are much greater or less than it.
 """
+_EACH: Final = re.compile(r"\b(?:each|every|per|je|pro|jede\w?|chaque|par|cada|por)\b|每|प्रति|हर ")
+"""A word that says that something is distributed over years or rows."""
+_DIGITS_OF_RATIO: Final = 3
+"""Minimum number of digits of a number that is compared with the ratios in rows that the sentence does not name."""
+_NEAREST: Final = 3
 _TABLES_LIMIT: Final = 12
 _DISTANT: Final[tuple[Kind, ...]] = ("share", "change", "back", "points", "minus")
 """The only operations that are tried with numbers of earlier sentences, because those are less likely operands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A value from which a number may have been computed: the source of another number of the answer."""
-
-    value: float
-    """The value; a percentage as a fraction."""
-    place: Place | None = None
-
-    @property
-    def unit(self) -> str:
-        """The unit that the table of the number names; empty if none is known."""
-        return self.place.unit if self.place else ""
-
-    def may_be_added(self, other: Operand) -> bool:
-        """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
-
-        They are not if their rows and columns have no label in common.
-        """
-        one, two = self.place, other.place
-        if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
-            return True
-        if one.table is not two.table and one.table.width == two.table.width == 1:
-            return True
-        return not {*one.names}.isdisjoint(two.names)
-
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """The operands from which a number may have been computed, the nearest first."""
-
-    beside: Sequence[Operand]
-    """The sources of the numbers in the same sentence."""
-    before: Sequence[Operand]
-    """The sources of the numbers in earlier sentences."""
-    given: Sequence[float]
-    """The numbers in the question and in code."""
-    written: Sequence[float] = ()
-    """The numbers of the sentence as they are written, with or without a source."""
 
 
 def results(number: WrittenNumber, context: Context, operands: Operands, tables: SourceTables) -> Iterator[Result]:
@@ -101,10 +79,16 @@ class _Tried:
         self._tables = sorted(tables.all[:_TABLES_LIMIT], key=lambda table: -len(_named(table, context)))
         self._sources, self._earlier = (_of_unit(number, found) for found in (operands.beside, operands.before))
         self._beside = [one.value for one in self._sources]
-        self._named = [(table, rows) for table in self._tables if (rows := _named_rows(table, context))]
+        self._before = [one.value for one in self._earlier[:_NEAREST]]
+        texts = (context.text, context.head, context.before)
+        self._named = [(table, rows) for table in self._tables if (rows := _named_rows(table, *texts))]
         self._rows = list(chain.from_iterable(rows for _, rows in self._named))
         self._anywhere, self._along, self._across = operations(number, context)
-        self._columns = (one for table in self._tables for one in column_results(number, table, context))
+        self._columns = (
+            one for table in self._tables if not number.is_ratio for one in column_results(number, table, context)
+        )
+        is_mean = any(one.label in ("mean", "weighted") for one in statistic_mentions(context.text))
+        self._is_mean = is_mean or _EACH.search(context.text) is not None
         self._given, self._written = operands.given, operands.written
 
     def _pairs(self, kinds: Sequence[Kind], pairs: Iterable[Pair]) -> Iterator[Result]:
@@ -130,9 +114,12 @@ class _Tried:
             self._columns if is_statistic else (),
             self._pairs(self._along or self._anywhere[:1], totals) if is_statistic else (),
             self._operands(self._anywhere[1:], combinations(self._sources, 2)),
-            self._pairs(self._across, (pair for one in self._sources for pair in _pairs_in_column(one, self._rows))),
-            self._pairs(self._along, (pair for one in self._sources for pair in _pairs_in_row(one))),
-            self._pairs(_only(self._anywhere[:2], "share"), product(single_numbers(self._tables), self._beside)),
+            self._pairs(self._across, (pair for one in self._sources for pair in pairs_in_column(one, self._rows))),
+            self._pairs(self._along, (pair for one in self._sources for pair in pairs_in_row(one))),
+            self._pairs(
+                _only(self._anywhere[:2], "share"),
+                product(single_numbers(self._tables), [*self._beside, *self._before]),
+            ),
             of_models(self._tables, numbers),
             of_times(self._beside, time_factors(self._context.text)),
             _of_listed(self._number, self._beside),
@@ -144,10 +131,10 @@ class _Tried:
         rows = self._named
         return [
             (one for table, some in rows if len(some) == 1 for one in sum_of_row(self._number, table, some[0])),
-            self._pairs(self._across[:2], _pairs_of_rows(self._number, rows)),
-            self._pairs(self._along[:2], (pair for row in self._rows for pair in _cell_pairs(row))),
-            self._pairs(_only(self._along, "share"), _pairs_of_tables(rows)),
-            self._pairs(self._across[2:], _pairs_of_rows(self._number, rows)),
+            self._pairs(self._across[:2], pairs_of_rows(self._number, rows)),
+            self._pairs(self._along[:2], (pair for row in self._rows for pair in cell_pairs(row))),
+            self._pairs(_only(self._along, "share"), pairs_of_tables(rows)),
+            self._pairs(self._across[2:], pairs_of_rows(self._number, rows)),
             self._pairs(self._anywhere[:2], product(cells, self._beside)),
             (one for table, some in rows for one in shares(self._number, table, some)),
         ]
@@ -163,7 +150,8 @@ class _Tried:
             self._pairs(self._along[:1], totals),
             () if self._named else self._columns,
             (one for table in tables for one in sums_of_labels(number, table)),
-            (one for table in tables for one in weighted_means(number, table)),
+            (one for table in tables for one in sums_of_signs(number, table)),
+            (one for table in tables for one in weighted_means(number, table)) if self._is_mean else (),
             self._operands(self._anywhere, combinations(earlier[:5], 2)),
             self._operands(distant, combinations(earlier[:8], 2)),
             (one for value in fractions for one in of_single(value)),
@@ -176,14 +164,18 @@ class _Tried:
         every = [(table, table.rows[:ROWS_LIMIT]) for table in tables]
         left_out = [table for table, _ in self._named] if number.unit in PERCENTS else []
         totals = (pair for table in tables for pair in total_pairs(number, table))
+        ratios: tuple[Kind, ...] = ("ratio",) if number.digits >= _DIGITS_OF_RATIO else ()
         return [
             self._pairs(_only(self._anywhere, "minus", "plus", "points", "change"), totals),
+            self._pairs(_only(self._across[:2], "change"), (pair for table in tables for pair in steps(table))),
             (one for one in self._columns if not one.text.startswith("mean")),
             (one for table, rows in every if table not in left_out for one in shares(number, table, rows)),
             self._pairs(
-                _only(self._along, "net"), (pair for _, rows in every for row in rows for pair in _cell_pairs(row))
+                _only(self._along, "net", *ratios),
+                (pair for _, rows in every for row in rows for pair in cell_pairs(row)),
             ),
-            self._pairs(_only(self._across, "minus", "points"), _pairs_of_rows(number, every)),
+            (one for table in tables for one in sums_of_ends(number, table)),
+            self._pairs(_only(self._across, "minus", "points"), pairs_of_rows(number, every)),
         ]
 
 
@@ -222,9 +214,9 @@ def _named(table: Table, context: Context) -> list[str]:
     return [one.label for labels in (table.labels, table.column_labels) for one in mentions(context.text, labels)]
 
 
-def _named_rows(table: Table, context: Context) -> list[Row]:
-    texts = (context.text, context.head, context.before)
-    found = next(filter(None, (mentions(text, table.keys) for text in texts)), [])
+def _named_rows(table: Table, *texts: str) -> list[Row]:
+    """Return the rows that the first of these texts names that names any."""
+    found = next(filter(None, (table.mentions(text) for text in texts)), [])
     labels = list(dict.fromkeys(one.label for one in found))
     groups = [row for row in table.rows if row.group in labels]
     return groups or [table.keys[label] for label in labels]
@@ -245,56 +237,3 @@ def _of_listed(number: WrittenNumber, values: Sequence[float]) -> Iterator[Resul
         yield Result(total, text=f"sum of {len(values)} numbers")
         if factor > 1:
             yield Result(100 - total, text=f"100 % - {len(values)} numbers")
-
-
-def _pairs_in_row(one: Operand) -> Iterator[Pair]:
-    """Yield pairs of an operand and each other number of its row, those in the nearest columns first."""
-    if place := one.place:
-        cells = sorted(enumerate(place.row.cells[:CELLS_LIMIT]), key=lambda cell: abs(cell[0] - place.column))
-        yield from ((one.value, place.table.value(n, cell)) for n, cell in cells if cell and n != place.column)
-
-
-def _pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
-    """Yield pairs of an operand and other numbers of its column: in the named rows, and in the rows above and below."""
-    if place := one.place:
-        rows = place.table.rows
-        number = rows.index(place.row)
-        beside = (*rows[max(0, number - 1) : number], *rows[number + 1 : number + 2])
-        for row in (*(row for row in named if row in rows and row != place.row), *beside):
-            if cell := row.cells[place.column]:
-                value = place.table.value(place.column, cell)
-                yield (value, one.value) if row.start < place.row.start else (one.value, value)
-
-
-def _pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    for table, rows in rows_of_tables:
-        yield from _row_pairs(number, table, rows)
-
-
-def _pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    """Yield pairs of counts in two rows of different tables that have the same label."""
-    for (_, some), (_, others) in combinations(named, 2):
-        for one, other in product(some, others):
-            if one.label == other.label:
-                yield from product(_counts_of(one), _counts_of(other))
-
-
-def _counts_of(row: Row) -> list[float]:
-    return [cell.value for cell in row.cells[:CELLS_LIMIT] if cell and cell.value.is_integer()]
-
-
-def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:
-    """Yield pairs of numbers of one column, those in neighbouring rows first."""
-    columns = [n for n, unit in enumerate(table.units) if number.may_have_unit(unit)]
-    for distance in range(1, len(rows)):
-        for one, other in zip(rows, rows[distance:], strict=False):
-            for column in columns:
-                if (first := one.cells[column]) and (second := other.cells[column]):
-                    yield table.value(column, first), table.value(column, second)
-
-
-def _cell_pairs(row: Row) -> Iterator[Pair]:
-    """Yield pairs of numbers of one row, those in neighbouring columns first."""
-    cells = [cell.value for cell in row.cells[:CELLS_LIMIT] if cell]
-    for distance in range(1, len(cells)):
-        yield from zip(cells, cells[distance:], strict=False)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from chat.messages.numbers.naming import Context
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.words_around_numbers import DECREASE, INCREASE
 
@@ -18,7 +18,7 @@ _CONFIDENCE: Final = frozenset({90, 95, 99})
 _RULE: Final = re.compile(
     r"recommend|should|threshold|limit|target|guideline|typical|usual|standard|norm\b|assum|hypothe|require|"
     r"empf|sollt|grenz|ziel|üblich|vorgab|gesetz|"
-    r"recommand|devr|seuil|objectif|norme\b|génér|habituel|"
+    r"recommand|devr|seuil|objectif|norme\b|en général|généralement|habituel|"
     r"recomend|suele|deber|umbral|límite|objetivo|norma\b|habitual|"
     r"建议|最好|应该|应当|阈值|标准|目标|一般|通常|सलाह|चाहिए|सीमा|लक्ष्य|आमतौर",
     re.IGNORECASE,

@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 from chat.messages.numbers.claims import direction
-from chat.messages.numbers.naming import Context
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
-from chat.messages.numbers.words_around_numbers import CURRENCIES, PERCENT_HINT, PERCENTS, header_unit
+from chat.messages.numbers.words_around_numbers import CURRENCIES, DECREASE, PERCENT_HINT, PERCENTS, header_unit
 
 _PERCENTS_HINT: Final = re.compile(r"%|pct|percent|prozent|pourcent|porcent|百分|प्रतिशत", re.IGNORECASE)
 
@@ -49,6 +49,8 @@ def _has_direction(number: WrittenNumber, value: float, context: Context, *, is_
         return True
     if number.sign:
         return (number.sign == "-") == (value < 0) or (number.sign == "-" and said < 0)
+    if value < 0 and DECREASE.search(context.clause):
+        return True
     return said < (1 if is_change else 0) if value < 0 else said >= 0
 
 

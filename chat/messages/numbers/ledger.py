@@ -6,7 +6,6 @@ they surely name another row of its table, or the other direction (growth or fal
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,8 +14,9 @@ from decimal import Decimal
 from itertools import islice
 from typing import Final
 
-from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, Operand, Operands, equal_results, results
+from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, equal_results, results
 from chat.messages.numbers.claims import direction, is_quiet, is_whole
+from chat.messages.numbers.contexts import Context, Contexts
 from chat.messages.numbers.fitting import fits
 from chat.messages.numbers.measures import (
     is_other_measure,
@@ -26,14 +26,14 @@ from chat.messages.numbers.measures import (
     written_measures,
 )
 from chat.messages.numbers.mentions import mentions
-from chat.messages.numbers.naming import Context, Contexts
-from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Result
+from chat.messages.numbers.other_names import learn_names
 from chat.messages.numbers.ranges import bounds
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.rows import normal_label
+from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import (
-    SHORT_CHARS,
     Hit,
     Search,
     SourceText,
@@ -41,7 +41,8 @@ from chat.messages.numbers.sources import (
     bounded_sources,
     comparable_source,
 )
-from chat.messages.numbers.tables import Place, SourceTables
+from chat.messages.numbers.tables import Place
+from chat.messages.numbers.wanted import given_numbers, scales_of_table, wanted_ranges
 from chat.messages.numbers.words import IS_NAMED, Words
 from chat.messages.numbers.words_around_numbers import PERCENTS, named_scales
 
@@ -49,8 +50,6 @@ TEXT_LIMIT_CHARS: Final = 200_000
 _NUMBERS_BEFORE: Final = 12
 _NUMBERS_BESIDE: Final = 5
 _GIVEN_LIMIT: Final = 6
-_GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DIGITS_OF_COPY: Final = 3
 """Minimum number of digits of a number that counts as a copy of an equal value, though its sign or row differs."""
 _NAME_CHARS: Final = 40
@@ -73,14 +72,6 @@ class TracedNumber:
     """The computation of a derived number, such as `12 - 5`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    low: float
-    high: float
-    factor: float
-    """The factor for the source's value: 100 for a fraction that is written as percent, 0 for another unit."""
-
-
 def trace_numbers(text: str, sources: Sequence[SourceText]) -> list[TracedNumber]:
     """Return each number of a Markdown text with its source. `sources`: preferred sources come first.
 
@@ -101,23 +92,28 @@ class _Tracer:
         self._text = text
         self._numbers = numbers
         self._starts = [number.start for number in numbers]
-        self._contexts = Contexts(text)
+        places = Contexts(text)
+        self._contexts = [places.at(number.start) for number in numbers]
         self._tables = SourceTables(sources)
-        self._words = Words(self._tables, self._starts)
         scales = named_scales(source.text for source in sources)
         self._measures = named_measures(source.text for source in sources if source.kind == "code")
         units = frozenset[str]()
         if any(number.measure for number in numbers):
             names = [name for table in self._tables.all for name in table.names]
             units = written_measures(source.text for source in sources) | named_measures(names) | self._measures
-        self._wanted = [list(_wanted(number, scales, powers_between(number.measure, units))) for number in numbers]
+        self._wanted = [
+            list(wanted_ranges(one, scales, powers_between(one.measure, units), self._scales_of_table(n)))
+            for n, one in enumerate(numbers)
+        ]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
         self._hits: dict[float, list[Hit]] = defaultdict(list)
         for hit in search.hits(sources):
             if len(self._hits[abs(hit.value)]) < _HITS_LIMIT:
                 self._hits[abs(hit.value)].append(hit)
         self._values = sorted(self._hits)
-        self._given = list(_given(sources))[:_GIVEN_LIMIT]
+        learn_names(self._tables, text, numbers, self._keys)
+        self._words = Words(self._tables, self._starts)
+        self._given = list(given_numbers(sources))[:_GIVEN_LIMIT]
         self._mismatches = set[int]()
         """Indexes of numbers whose value is in a source, but with another unit, sign or row than the answer says."""
         self._results_left = RESULTS_OF_ANSWER
@@ -128,11 +124,19 @@ class _Tracer:
         from 42 and 7.
         """
 
+    def _scales_of_table(self, n: int) -> frozenset[int]:
+        """Return the powers of ten that the answer says the numbers of a table have; none outside of tables."""
+        context = self._contexts[n]
+        is_plain = context.is_cell and not self._numbers[n].scale and self._numbers[n].unit not in PERCENTS
+        return scales_of_table(self._text, context.column) if is_plain else frozenset()
+
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers with their verdicts. Numbers that have no source and are no claims are left out."""
-        contexts = [self._contexts.at(number.start) for number in self._numbers]
+        contexts = self._contexts
+        pairs = list(bounds(self._text, self._numbers, contexts))
+        self._earlier = {pair.first for pair in pairs if pair.is_change}
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
-        for pair in bounds(self._text, self._numbers, contexts):
+        for pair in pairs:
             both = (pair.first, pair.first + 1)
             if pair.is_wrong and not (pair.is_change and self._are_named(both, contexts)):
                 for n in both:
@@ -173,6 +177,8 @@ class _Tracer:
             return False
         if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
             return False
+        if result.kind in ("minus", "net") and not number.sign:
+            return direction(context.clause) * self._tables.change(*result.operands) >= 0
         return not _is_opposite(number, result, context)
 
     def _is_copy(self, n: int, context: Context) -> bool:
@@ -184,17 +190,25 @@ class _Tracer:
         )
         return is_cell or n in self._mismatches
 
+    def _keys(self, n: int) -> frozenset[str]:
+        """Return the labels of the rows that contain the value of a number."""
+        places = (place for _, place, _ in self._found(n) if place and not place.row.is_statistic)
+        return frozenset(place.key for place in places if place.key)
+
+    def _found(self, n: int) -> Iterator[tuple[Hit, Place | None, float]]:
+        """Yield the places that contain the value of a number, and the factor for it (see `Wanted`)."""
+        for wanted in self._wanted[n]:
+            some = self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
+            for hit in (hit for value in some for hit in self._hits[value]):
+                is_digit_of_code = hit.source.kind == "code" and self._numbers[n].digits == 1
+                if not is_digit_of_code and not self._tables.is_row_number(hit):
+                    yield hit, self._tables.place(hit), wanted.factor
+
     def _direct(self, n: int, context: Context) -> TracedNumber:
         """Return a number with the best place that has its value; with the verdict `nowhere` if there is none."""
         number = self._numbers[n]
         one = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
-        found = [
-            (hit, self._tables.place(hit), wanted.factor)
-            for wanted in self._wanted[n]
-            for value in self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
-            for hit in self._hits[value]
-            if not (self._tables.is_row_number(hit) or (hit.source.kind == "code" and number.digits == 1))
-        ]
+        found = list(self._found(n))
         fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
             other = (hit for hit, place, _ in found if self._is_same(number, hit, place, context))
@@ -204,7 +218,8 @@ class _Tracer:
                 self._operands[n] = Operand(float(number.amount.value))
                 self._unsourced.add(n)
             return replace(one, hit=hit)
-        allowed = [(hit, place) for hit, place in fitting if not self._words.contradict(place, context)]
+        is_free = n in self._earlier or self._is_deviation(n)
+        allowed = [(hit, place) for hit, place in fitting if is_free or not self._words.contradict(place, context)]
         if not allowed and number.digits >= _DIGITS_OF_COPY and not number.is_approximate:
             self._mismatches.add(n)
         if (before := self._operands.get(n - 1)) and before.place and self._is_deviation(n):
@@ -230,7 +245,7 @@ class _Tracer:
 
     def _is_deviation(self, n: int) -> bool:
         """Return whether a number is the deviation of the number before it, as in `9.6 ± 0.7`."""
-        return self._text[self._numbers[n - 1].end : self._numbers[n].start].strip() == "±"
+        return n > 0 and self._text[self._numbers[n - 1].end : self._numbers[n].start][-2:].strip() == "±"
 
     def _derived(self, n: int, context: Context, *, is_elsewhere: bool) -> list[Result]:
         """Return the results of computations with nearby numbers that equal a number."""
@@ -254,31 +269,6 @@ class _Tracer:
         equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
         self._results_left -= computed
         return equal
-
-
-def _wanted(number: WrittenNumber, scales: frozenset[int], powers: set[int]) -> Iterator[_Wanted]:
-    """Yield the ranges of absolute values that a number may be a rounding of.
-
-    `scales`: powers of ten that sources name. `powers`: powers of ten between the number's unit and units of sources.
-    """
-    for low, high in number.bounds:
-        yield _Wanted(low, high, 1)
-        if number.unit in PERCENTS:
-            yield _Wanted(low / 100, high / 100, 100)
-        # The source may have the value in millions, or in another unit.
-        for power in {*(scales if number.scale else ()), *powers} if number.digits > 1 else ():
-            yield _Wanted(low / 10.0**power, high / 10.0**power, 0 if power in powers else 1)
-
-
-def _given(sources: Sequence[SourceText]) -> Iterator[float]:
-    """Yield the numbers that are written in questions and code, without years."""
-    for source in sources:
-        if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
-            for match in _GIVEN.finditer(source.text):
-                if not _YEAR.fullmatch(match[0]):
-                    yield from (
-                        float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
-                    )
 
 
 def _is_another(change: Result, other: Result, sign: str) -> bool:

@@ -19,7 +19,7 @@ _DIMENSIONS: Final = {
     "speed": {"km/h": "km/h kmh kph", "m/s": "m/s", "mph": "mph"},
     "temperature": {"°C": "°C ℃", "°F": "°F ℉"},
     "length": {"mm": "mm 毫米 मिमी", "cm": "cm 厘米", "m": "m", "km": "km 公里 千米"},
-    "mass": {"g": "g", "kg": "kg 公斤 千克", "t": "t", "kt": "kt"},
+    "mass": {"g": "g", "kg": "kg 公斤 千克", "t": "t tonne tonnes Tonne Tonnen tonelada toneladas 吨 टन", "kt": "kt"},
     "currency": {one: one for one in ("EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF")},
 }
 """Dimension -> its units -> the words for each unit."""
@@ -33,11 +33,31 @@ _WORDS: Final = "|".join(
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
 _NAME: Final = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])|千瓦时|兆瓦时|吉瓦时")
-_NAMES: Final = {"c": "°C", "f": "°F", "days": "d", "day": "d", "hours": "h", "years": "y", "months": "month"} | {
-    unit.lower().replace("/", ""): unit for unit in _DIMENSION_OF
-}
+_NAMES: Final = {
+    "c": "°C",
+    "f": "°F",
+    "days": "d",
+    "day": "d",
+    "hours": "h",
+    "years": "y",
+    "months": "month",
+    "tonnes": "t",
+} | {unit.lower().replace("/", ""): unit for unit in _DIMENSION_OF}
 """The last word of a column's name -> its unit."""
-_POWERS: Final = {"kWh": 3, "MWh": 6, "GWh": 9, "TWh": 12, "mm": -3, "m": 0, "km": 3, "g": 0, "kg": 3, "t": 6, "kt": 9}
+_POWERS: Final = {
+    "kWh": 3,
+    "MWh": 6,
+    "GWh": 9,
+    "TWh": 12,
+    "mm": -3,
+    "cm": -2,
+    "m": 0,
+    "km": 3,
+    "g": 0,
+    "kg": 3,
+    "t": 6,
+    "kt": 9,
+}
 """The powers of ten of units of energy, length and mass: `km` is 10^3 `m`."""
 _LEAST_CHARS: Final = 3
 """Minimum length of a column's name that is itself a unit, such as `hours`. Shorter names, and `min`, mean something
@@ -70,7 +90,9 @@ def measure_of_name(name: str) -> str:
 def named_measures(texts: Iterable[str]) -> frozenset[str]:
     """Return the units in the names that short texts contain, such as names of columns in code."""
     names = {name for text in texts if len(text) <= _LIMIT_CHARS for name in _NAME.findall(text.lower())}
-    return frozenset(map(measure_of_name, names)) - {""}
+    parts = {part for name in names for part in name.split("_") if len(part) > 1}
+    inner = {unit for unit in _POWERS if unit.lower() in parts}
+    return (frozenset(map(measure_of_name, names)) | inner) - {""}
 
 
 @lru_cache(maxsize=32)

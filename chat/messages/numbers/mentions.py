@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 _WORD: Final = re.compile(r"\w(?:[\w\u0900-\u0963]|[-'’.&/](?=\w))*\+?")
-_SIGNS: Final = re.compile(r"[\u3400-\u9fff]+")
+_SIGN_OR_WORD: Final = re.compile(r"[\u3400-\u9fff]|[a-z\d]+")
+_SIGN: Final = re.compile(r"[\u3400-\u9fff]")
 _WORDS_OF_LABEL: Final = 4
 _SIGNS_OF_LABEL: Final = 8
 HALF: Final = "half"
@@ -44,9 +45,16 @@ def _phrases(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
         for _, end in words[number : number + _WORDS_OF_LABEL]:
             phrase = " ".join(text[start:end].split())
             phrases[phrase] = (*phrases.get(phrase, ()), (start, end))
-    for match in _SIGNS.finditer(text):
-        for start in range(match.start(), match.end()):
-            for end in range(start + 1, min(start + _SIGNS_OF_LABEL, match.end()) + 1):
+            if phrase.endswith(("'s", "’s")):
+                phrases[phrase[:-2]] = (*phrases.get(phrase[:-2], ()), (start, end))
+    signs = [match.span() for match in _SIGN_OR_WORD.finditer(text)] if _SIGN.search(text) else []
+    for number, (start, first_end) in enumerate(signs):
+        end = start
+        for next_start, next_end in signs[number : number + _SIGNS_OF_LABEL]:
+            if end != next_start:
+                break
+            end = next_end
+            if end > first_end or _SIGN.match(text, start):
                 phrases[text[start:end]] = (*phrases.get(text[start:end], ()), (start, end))
     return phrases
 

@@ -1,34 +1,26 @@
-"""Finds the words around a number of an answer: its sentence or its row of a table, and the labels in them. Pure."""
+"""Finds which row of a table, and which statistic, the words around a number name. Pure."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
 from itertools import pairwise
 from typing import Final
 
-from chat.messages.numbers.mentions import HALF, Mention, comparable, mentions
+from chat.messages.numbers.contexts import CLAUSE_END, Context
+from chat.messages.numbers.mentions import HALF, Mention, mentions
 
-_SENTENCE_END: Final = re.compile(
-    r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)"
-    r"[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+_ELSEWHERE: Final = re.compile(
+    r"\b(?:others?|rest|remaining|previous|prior|übrigen?|anderen?|vor(?:jahr|monat|woche|quartal)\w*|autres?|précédent\w*|"
+    r"otr[oa]s?|demás|anterior)\b|其他|其余|上年|上月|上季|去年|अन्य|बाकी|पिछल"
 )
-CLAUSE_END: Final = re.compile(
-    r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
-    r"और|लेकिन|जबकि)\s|和|而|与|比"
-)
-_RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
-_ITEM: Final = re.compile(
-    r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<head>\*\*[^*\n]{1,80}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
-)
-
+"""A word that says that a number belongs to something that the clause does not name."""
+_LETTERS_OF_STATISTICS: Final = frozenset({"p", "f", "t", "n", "r", "z", "df", "r2"})
+_EQUALS: Final = re.compile(r"\s*[=<>≤≥≈:]\s*")
+_THAN: Final = re.compile(r"(?:\b(?:than|als|que|versus|vs\.?)\s(?:(?:the|in|der|die|das|la|le|el)\s)?|比)$")
 _HEAD_END: Final = re.compile(r"[ \t]*[:：]")
 _ONLY_NUMBER: Final = re.compile(r"[$€£₹]?[\d.,\s]*\d\s?[%€$]?[\s*]*")
 _BEGINNING_CHARS: Final = 8
-_SENTENCE_CHARS: Final = 1_000
-"""Maximum number of characters of a part of a sentence. Longer sentences are split."""
 _BETWEEN_LABELS_CHARS: Final = 10
 _BETWEEN_NUMBERS_LETTERS: Final = 12
 """Maximum number of letters, such as units and `and`, between two numbers of a list."""
@@ -40,116 +32,57 @@ _AFTER_LABEL: Final = re.compile(r"\s*[)）]")
 _OWN_NUMBER: Final = re.compile(r"\s*[(（][^()（）]*\d[^()（）]*[)）]")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The sentence or the row of a table that a number is in, and the position of the number in it."""
-
-    text: str
-    """The text, in the form of `comparable`. For a row of a table, only its first cell."""
-    start: int
-    """The position of the text in the answer."""
-    position: int
-    head: str = ""
-    """The beginning of the list item that contains the sentence; empty if the sentence begins the item."""
-    before: str = ""
-    """The previous sentence of the same paragraph."""
-    column: str = ""
-    """The header of the column that the number is in; empty outside of tables."""
-    is_cell: bool = False
-
-    @property
-    def clause(self) -> str:
-        """The clause of the sentence that contains the number."""
-        ends = [0, *(match.end() for match in CLAUSE_END.finditer(self.text))]
-        place = bisect_right(ends, self.position)
-        return self.text[ends[place - 1] : ends[place] if place < len(ends) else len(self.text)]
-
-
-class Contexts:
-    """Returns the context of each position in an answer."""
-
-    def __init__(self, text: str) -> None:
-        """Split a Markdown text into sentences."""
-        self._text = text
-        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-        self._starts = [part for start, end in pairwise(ends) for part in _parts(text, start, end)]
-
-    def at(self, position: int) -> Context:
-        """Return the context of the number at a position."""
-        line_start = self._text.rfind("\n", 0, position) + 1
-        line = self._text[line_start:].partition("\n")[0]
-        if line.lstrip().startswith("|"):
-            cells = line.strip().strip("|").split("|")
-            number = self._text.count("|", line_start, position) - 1
-            headers = self._header(line_start)
-            column = headers[number] if 0 <= number < len(headers) else ""
-            return Context(comparable(cells[0]), line_start, len(cells[0]), column=comparable(column), is_cell=True)
-        place = bisect_right(self._starts, position)
-        start = self._starts[place - 1]
-        end = self._starts[place] if place < len(self._starts) else len(self._text)
-        head = ""
-        if start > line_start and (item := _ITEM.match(line)):
-            head = comparable(item["head"][:80])
-        before = self._text[self._starts[place - 2] : start] if start > line_start else ""
-        return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
-
-    def _header(self, line_start: int) -> list[str]:
-        """Return the header cells of the table whose row begins at `line_start`."""
-        first = self._text.rfind("\n\n", 0, line_start)
-        lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
-        for line, rule in pairwise(lines):
-            if _RULE_LINE.fullmatch(rule):
-                return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
-        return []
-
-
-def _parts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the positions at which the parts of a sentence begin. Parts are bounded, because the time for a number
-    grows with the length of its part.
-    """
-    while True:
-        yield start
-        if end - start <= _SENTENCE_CHARS:
-            return
-        space = text.rfind(" ", start, start + _SENTENCE_CHARS) + 1
-        start = space if space > start else start + _SENTENCE_CHARS
-
-
 def owners(context: Context, labels: Container[str], number_starts: Sequence[int]) -> frozenset[str]:
     """Return labels of which the number of a context surely has one; empty if that is not sure.
 
     `number_starts`: the positions of all numbers in the context, in order.
     """
-    found = mentions(context.text, labels)
-    if not all(not one.label.isdigit() or _is_sure(one, context) for one in found):
-        found = [one for one in found if not one.label.isdigit()]
+    found = _sure_mentions(context, labels)
+    if context.is_cell:
+        return frozenset(one.label for one in found)
+    if _ELSEWHERE.search(context.clause):
+        return frozenset()
     head = {one.label for one in mentions(context.head, labels)}
     number_starts = _outside(number_starts, found)
     start = max(context.text.rfind(mark, 0, context.position) for mark in ";；")
-    end = min(
-        (one for mark in ";；" if (one := context.text.find(mark, context.position)) >= 0), default=len(context.text)
-    )
+    ends = [end for mark in ";；" if (end := context.text.find(mark, context.position)) >= 0]
+    end = min(ends, default=len(context.text))
     if inner := [one for one in found if start < one.start < end]:
         found, number_starts = inner, [one for one in number_starts if start < one < end]
+    elif start >= 0 and len({one.label for one in found}) > 1:
+        return frozenset(head)
     if found and _HEAD_END.match(context.text, found[0].end):
         head.add(found[0].label)
-    if not found or context.is_cell:
-        return frozenset({one.label for one in found} or (head if not context.is_cell else ()))
+    before = [one for one in found if one.end <= context.position]
+    if not found or (before and _is_compared(before[-1], context)):
+        return frozenset(head)
     if label := _label_by_form(context, found, number_starts):
         return frozenset({label})
-    before = [one for one in found if one.end <= context.position]
     after = [one for one in found if one.start > context.position]
-    if before:
-        beside = _label_beside(context, before, after, number_starts)
-        return frozenset({*beside, *head}) if beside else frozenset()
-    if after and _OWN_NUMBER.match(context.text, after[0].end):
-        return frozenset()
-    between = context.text[context.position : after[0].start] if after else ""
+    beside = (
+        _label_beside(context, before, after, number_starts) if before else _label_after(context, after, number_starts)
+    )
+    return frozenset({*beside, *head}) if beside else frozenset()
+
+
+def _sure_mentions(context: Context, labels: Container[str]) -> list[Mention]:
+    """Return the labels in the text of a context, without digits and single letters that may mean something else."""
+    found = mentions(context.text, labels)
+    if not all(not one.label.isdigit() or _is_sure(one, context) for one in found):
+        found = [one for one in found if not one.label.isdigit()]
+    return [one for one in found if one.label not in _LETTERS_OF_STATISTICS or _is_equal(one, context)]
+
+
+def _label_after(context: Context, after: Sequence[Mention], number_starts: Sequence[int]) -> tuple[str, ...]:
+    """Return the label of a number that has labels only after it; none if this is not sure."""
+    if not after or _OWN_NUMBER.match(context.text, after[0].end):
+        return ()
+    between = context.text[context.position : after[0].start]
     is_near = not CLAUSE_END.search(between) or not any(
         one in ",;" or one.isalpha() for one in between.replace("eur", "")
     )
     is_only = len({one.label for one in after}) == 1 and (is_near or len(number_starts) == 1)
-    return frozenset({after[0].label, *head}) if is_only else frozenset()
+    return (after[0].label,) if is_only else ()
 
 
 def _label_beside(
@@ -190,7 +123,11 @@ def statistic_of(context: Context, found: Sequence[Mention], number_starts: Sequ
     that the sentence names.
     """
     number_starts = _outside(number_starts, found)
-    are_beside = all(other.start - one.end <= _BETWEEN_LABELS_CHARS for one, other in pairwise(found))
+    are_beside = all(
+        other.start - one.end <= _BETWEEN_LABELS_CHARS
+        and not any(one.end <= number < other.start for number in number_starts)
+        for one, other in pairwise(found)
+    )
     if label := _label_by_form(context, found, number_starts, may_be_list=are_beside):
         return label
     before = [one for one in found if one.end <= context.position]
@@ -215,6 +152,17 @@ def _label_by_form(
     """Return the label of a number by the form of its sentence; empty if the form does not show it."""
     in_list = _parallel_label(context, found, number_starts) if may_be_list else ""
     return _label_in_brackets(found, context) or in_list or _alternating_label(context, found, number_starts)
+
+
+def _is_compared(one: Mention, context: Context) -> bool:
+    """Return whether a label in an earlier clause only is what something else is compared with, as in `than Ulm, 5`."""
+    is_earlier = CLAUSE_END.search(context.text, one.end, max(one.end, context.position)) is not None
+    return is_earlier and _THAN.search(context.text, 0, one.start) is not None
+
+
+def _is_equal(one: Mention, context: Context) -> bool:
+    """Return whether the number of a context follows a label and a sign, as in `p = 0.04`."""
+    return _EQUALS.fullmatch(context.text, one.end, max(one.end, context.position)) is not None
 
 
 def _is_sure(one: Mention, context: Context) -> bool:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from chat.messages.numbers.claims import direction
-from chat.messages.numbers.naming import Context
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.words_around_numbers import CURRENCIES
 
@@ -107,12 +107,16 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
     if kind == "net":
         is_much_less = min(abs(one), abs(other)) < max(abs(one), abs(other)) * _LEAST_PART
         return None if is_much_less or not _may_add(number, one, other) else other - one
+    if kind == "ratio" and max(one, other) < 0:
+        one, other = -one, -other
     low, high = (one, other) if one < other else (other, one)
     if low <= 0:
         return None
     if kind == "share":
         return low / high * 100
     if kind == "ratio":
+        if number.amount.value < 1:
+            return low / high
         return high / low if low != 1 and high / low >= number.least_ratio else None
     is_product = (low < 1 < high and (high.is_integer() or number.digits > 2)) or (number.digits > 2 and low > 1)
     return low * high if is_product else None

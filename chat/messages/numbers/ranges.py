@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from chat.messages.numbers.claims import direction
-from chat.messages.numbers.naming import Context
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.reading import WrittenNumber
 
 _UNTIL: Final = r"(?:to|bis|auf|à|a|al|hasta|jusqu'à|until)\b|至|到|增至|降至|变为|से|[-–—]|\.\."
@@ -26,7 +26,7 @@ _CHANGED: Final = re.compile(
 """The text between the two numbers of a change. It may contain the time of the first number."""
 _RANGE: Final = re.compile(
     r"between|rang|\bvary|\bvaries|\bspan|outside|interval|zwischen|reich|außerhalb|intervall|spann|"
-    r"\bentre\b|\bvari|étend|oscil|\bextér|\bci\b|\bic\b(?= ?(?:à|de|del|al)? ?\d\d ?%)|"
+    r"\bentre\b|\bvari|étend|oscil|\bextér|\b(?:ci|ki|ic)\b|"
     r"介于|位于|落在|范围|区间|之间|不等|बीच|सीमा|अंतराल",
     re.IGNORECASE,
 )
@@ -57,7 +57,9 @@ def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Conte
             continue
         before = context.text[max(0, context.position - _BEFORE_CHARS) : context.position]
         rise = other.amount.value - one.amount.value
-        if is_change and _FROM.search(before) and (said := direction(context.clause) or direction(before)):
+        is_interval = _RANGE.search(_DIGIT.split(before)[-1]) is not None
+        said = direction(context.clause) or direction(before)
+        if said and is_change and not is_interval and _FROM.search(before):
             yield Bounds(number, is_change=True, is_wrong=said * rise < 0)
         elif is_range and _RANGE.search(_DIGIT.split(before)[-1] + text[other.end : other.end + 4]):
             yield Bounds(number, is_change=False, is_wrong=rise <= 0)

@@ -38,7 +38,7 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
 _STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel", "q1", "q3", "ci", "se"}
 QUARTERS: Final = frozenset({"q1", "q3"})
-_STATISTICS_OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "r", "weighted", "simple"})
+_STATISTICS_OF_MODELS: Final = frozenset({"slope", "intercept", "stderr", "r2", "r", "weighted", "simple"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,9 @@ def _named_cells(line: str, position: int) -> list[Row]:
         return []
     *label, names[0] = _LABEL_END.split(names[0])
     cells = [read_cell(match, position) for match in matches]
+    if not label and leads[0].rstrip().endswith(":") and not any(mark in lead for lead in leads[1:] for mark in ":="):
+        # The first number has no name of its own, as in `Ulm: 3 km, height 7`.
+        label, names[0] = [names[0]], ""
     if label:
         return [Row(position, " ".join(words_of(label[0])), tuple(cells), tuple(names))]
     starts = [position + end + len(lead) - len(lead.lstrip()) for end, lead in zip(ends, leads, strict=False)]

@@ -7,8 +7,8 @@ from itertools import combinations
 from operator import mul
 from typing import Final
 
+from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.mentions import mentions
-from chat.messages.numbers.naming import Context
 from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
@@ -18,6 +18,7 @@ from chat.messages.numbers.words_around_numbers import PERCENTS
 ROWS_LIMIT: Final = 40
 """Maximum number of rows of a table that are paired with each other, unless the sentence names the rows."""
 CELLS_LIMIT: Final = 8
+_DIGITS_OF_ENDS: Final = 4
 _ROWS_OF_SINGLES: Final = 3
 
 
@@ -33,6 +34,27 @@ def total_pairs(number: WrittenNumber, table: Table) -> Iterator[Pair]:
     columns = [values for values, unit in zip(table.columns, table.units, strict=True) if number.may_have_unit(unit)]
     yield from combinations([sum(values) for values in columns[:CELLS_LIMIT] if len(values) > 1], 2)
     yield from ((min(values), max(values)) for values in columns if len(values) > 2)
+
+
+def sums_of_ends(number: WrittenNumber, table: Table) -> Iterator[Result]:
+    """Yield the sums of the first and of the last rows of columns, such as of the first half of the months.
+
+    There are many, so the number must have enough digits not to equal one of them by chance.
+    """
+    for values, unit in zip(table.columns, table.units, strict=True):
+        if number.digits >= _DIGITS_OF_ENDS and len(values) <= ROWS_LIMIT and number.may_have_unit(unit):
+            for count in range(2, len(values) - 1):
+                yield Result(sum(values[:count]), text=f"sum of the first {count} numbers")
+                yield Result(sum(values[-count:]), text=f"sum of the last {count} numbers")
+
+
+def sums_of_signs(number: WrittenNumber, table: Table) -> Iterator[Result]:
+    """Yield the sums of the numbers above and below zero in columns that have both."""
+    for values, unit, has_both in zip(table.columns, table.units, table.has_both_signs, strict=True):
+        if has_both and number.may_have_unit(unit):
+            for some in ([one for one in values if one > 0], [one for one in values if one < 0]):
+                if len(some) > 1:
+                    yield Result(sum(some), text=f"sum of {len(some)} numbers")
 
 
 def weighted_means(number: WrittenNumber, table: Table) -> Iterator[Result]:

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from chat.messages.numbers.claims import direction
+from chat.messages.numbers.contexts import CLAUSE_END, Context
 from chat.messages.numbers.mentions import HALF, mentions
-from chat.messages.numbers.naming import CLAUSE_END, Context, owners, statistic_of
+from chat.messages.numbers.naming import owners, statistic_of
 from chat.messages.numbers.rows import normal_label
+from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
-from chat.messages.numbers.tables import Place, SourceTables, Table
+from chat.messages.numbers.tables import Place, Table
 from chat.messages.numbers.words_around_numbers import STATISTIC
 
 IS_NAMED: Final = 4
@@ -37,7 +39,13 @@ class Words:
         """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
-            self._named[key] = owners(context, table.keys, self._number_starts(context))
+            others = table.other_names
+            found = owners(context, {*table.keys, *others}, self._number_starts(context))
+            near = {one.label for one in mentions(f"{context.head}: {context.clause}", others)} | {context.topic}
+            if not context.is_cell and found & others.keys() - near:
+                # Other names are known for some rows only, so the number may belong to a row that has none.
+                found = frozenset()
+            self._named[key] = frozenset(others.get(label, label) for label in found)
         return self._named[key]
 
     def _number_starts(self, context: Context) -> list[int]:
@@ -85,6 +93,8 @@ class Words:
             return self._is_other_statistic(place, context, said)
         if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
             return True
+        if table.is_pivot and context.is_cell and self._is_other_in_transposed(place, context):
+            return True
         if table.is_pivot and not context.is_cell:
             columns = owners(context, table.names_of_columns, self._number_starts(context))
             columns = columns if all(self._is_beside(label, table, context) for label in columns) else frozenset()
@@ -93,6 +103,13 @@ class Words:
         named = self.owners(table, context)
         is_named = label in named or place.row.group in named
         return bool(label) and bool(named) and not is_named and not _follows(label, context)
+
+    def _is_other_in_transposed(self, place: Place, context: Context) -> bool:
+        """Return whether the answer's table has the columns of a source as rows, and names another place than this."""
+        columns = {one.label for one in mentions(context.text, place.table.names_of_columns)}
+        rows = {one.label for one in place.table.mentions(context.column)}
+        is_same = normal_label(place.table.names[place.column]) in columns and place.key in rows
+        return bool(columns and rows) and not is_same
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
         """Return whether a statistic belongs to another column or row than those that the words name."""

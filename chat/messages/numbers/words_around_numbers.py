@@ -80,13 +80,13 @@ APPROXIMATE: Final = re.compile(
 DECREASE: Final = re.compile(
     r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
     r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
-    r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|"
+    r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|short|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
     r"kleiner|geringer|unter|abnahme|schrumpf|verlier|verlor|\bnach\.|"
     r"recul|baiss|chut|diminu|perte|perd|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
     r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|pierd|menos|menor|"
-    r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj)|"
-    r"下降|减少|下跌|跌|降低|降|亏损|低|负|गिर|घट|कमी|कम|नीचे",
+    r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj|rebaj)|"
+    r"下降|减少|下跌|跌|降低|降|亏损|低|负|缺口|短缺|गिर|घट|कमी|कम|नीचे",
     re.IGNORECASE,
 )
 """A word that says that something fell, or that an amount is negative."""
@@ -101,10 +101,10 @@ INCREASE: Final = re.compile(
 )
 """A word that says that something grew, or that an amount is positive."""
 STATISTIC: Final = re.compile(
-    r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|"
-    r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|insgesamt|"
-    r"moyen|médian|élevé|faible|écart|promedi|media\b|mediana|máxim|mínim|mayor|menor|desviaci|"
-    r"平均|中位|最高|最低|最大|最小|标准差|合计|औसत|अधिकतम|न्यूनतम|सबसे|कुल",
+    r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|altogether|combined|overall|"
+    r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|gesamt|zusammen|"
+    r"moyen|médian|élevé|faible|écart|ensemble|conjunto|promedi|media\b|mediana|máxim|mínim|mayor|menor|desviaci|"
+    r"平均|中位|最高|最低|最大|最小|标准差|合计|总|औसत|अधिकतम|न्यूनतम|सबसे|कुल",
     re.IGNORECASE,
 )
 """A word that names a statistic of a column."""

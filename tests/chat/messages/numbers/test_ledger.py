@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chat.messages.numbers.contexts import Contexts
 from chat.messages.numbers.ledger import trace_numbers
-from chat.messages.numbers.naming import Contexts
 from chat.messages.numbers.sources import SourceText
 
 TABLE = """      city  revenue_eur  orders  growth

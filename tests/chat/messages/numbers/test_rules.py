@@ -47,6 +47,8 @@ GROUPS = "     n  mean\nUlm  10  4.10\nBonn 30  5.30\nKiel 20  6.80\n"
 COUNTS = "       count\nUlm      640\nBonn     287\n\nadmitted: {'Ulm': 124, 'Bonn': 48}\n"
 PAIRS = "biochar - control   diff  -1.19  p 0.6244\ncontrol - nitrogen  diff  -6.67  p 0.0000\n"
 QUARTERS = "      cost\nQ1     301\nQ2     322\nQ3     315\nQ4     340\n"
+YEARS = "       cost\nyear\n2021  30100\n2022  32210\n2023  31500\n2024  34000\n"
+BALANCE = "month  balance\nJan      -3368\nFeb      -1951\nMar       1082\nApr       4235\n"
 COEFFICIENTS = """\
                  coef    std err          t      P>|t|      [0.025      0.975]
 ------------------------------------------------------------------------------
@@ -118,6 +120,9 @@ def test_source_of_a_number_is_found_in_each_form_of_output(output: str, text: s
         (PAIRS, "Nitrogen is 6.67 taller than the control.", ["output"]),
         (TWO_LABELS, "Among those of 55+ years, 40 were women.", ["output"]),
         (TEST, "It is significant (p < 0.001).", []),
+        (LEAGUE, "Ulm scored more than Bonn, with 14 wins.", ["output"]),
+        (LEAGUE, "Ulm won 14; the other club has 12 wins.", ["output", "output"]),
+        (QUANTILES, "They reach 4.51 to 4.84, with a median of 4.12 and a mean of 4.11.", ["output"] * 4),
         (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
     ],
 )
@@ -142,9 +147,20 @@ def test_names_in_a_sentence_select_the_row_or_statistic_that_is_the_source(
         (GROUPS, "Ulm has 4.10, Bonn 5.30 and Kiel 6.80, which gives 5.40."),
         (COUNTS, "Ulm admits 19.4 %."),
         (TWO_LABELS, "Men are 63.5 % of all."),
+        (YEARS, "Both halves differ: the first had 62,310."),
+        (YEARS, "Once it fell by 2.2 %."),
+        (BALANCE, "All losses together are 5,319."),
     ],
 )
 def test_value_that_can_be_computed_from_the_output_has_a_source(output: str, text: str) -> None:
     assert "nowhere" not in verdicts(output, text)
     last = text.rsplit(" ", 2 if "%" in text else 1)[0]
     assert verdicts(output, f"{last} 7,777.77.")[-1:] == ["nowhere"]
+
+
+def test_numbers_of_a_table_have_the_scale_that_its_header_or_the_text_says() -> None:
+    sales = "quarter  sales\n2024Q1   18702\n2024Q2   19574\n\nin k EUR\n"
+    rows = "|---|---|\n| Q1 | 18.70 |\n| Q2 | 19.57 |\n"
+    assert verdicts(sales, f"| Quarter | Sales (M€) |\n{rows}")[-2:] == ["output"] * 2
+    assert verdicts(sales, f"| Quarter | Sales |\n{rows}\n(all in millions)")[-2:] == ["output"] * 2
+    assert verdicts(sales, f"| Quarter | Sales |\n{rows}")[-2:] == ["nowhere"] * 2

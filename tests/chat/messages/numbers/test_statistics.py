@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import SourceText
-from chat.messages.numbers.tables import SourceTables
 
 GROUPS = "{'Alba': 7.21, 'Coral': 7.35}\n{'n_Alba': 11, 'n_Coral': 14}\nmedian: 7.240 vs 7.185"
 DESCRIPTION = (

@@ -1,0 +1,108 @@
+"""The words around a number of an answer: its sentence or its row of a table. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from chat.messages.numbers.mentions import comparable
+
+_SENTENCE_END: Final = re.compile(
+    r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)"
+    r"[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
+)
+CLAUSE_END: Final = re.compile(
+    r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
+    r"और|लेकिन|जबकि)\s|和|而|与|比"
+)
+_RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
+_ITEM: Final = re.compile(
+    r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<head>\*\*[^*\n]{1,80}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
+)
+_TOPIC: Final = re.compile(r"[ \t]*(?:[-•]|\d{1,3}[.)])?(?P<topic>[^:：,;.\n]{1,40})[:：]")
+_SENTENCE_CHARS: Final = 1_000
+"""Maximum number of characters of a part of a sentence. Longer sentences are split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The sentence or the row of a table that a number is in, and the position of the number in it."""
+
+    text: str
+    """The text, in the form of `comparable`. For a row of a table, only its first cell."""
+    start: int
+    """The position of the text in the answer."""
+    position: int
+    head: str = ""
+    """The beginning of the list item that contains the sentence; empty if the sentence begins the item."""
+    before: str = ""
+    """The previous sentence of the same paragraph."""
+    column: str = ""
+    """The header of the column that the number is in; empty outside of tables."""
+    is_cell: bool = False
+
+    @property
+    def topic(self) -> str:
+        """What stands before the colon near the beginning of the sentence; empty if there is none."""
+        return match["topic"].strip() if (match := _TOPIC.match(self.text)) else ""
+
+    @property
+    def clause(self) -> str:
+        """The clause of the sentence that contains the number."""
+        ends = [0, *(match.end() for match in CLAUSE_END.finditer(self.text))]
+        place = bisect_right(ends, self.position)
+        return self.text[ends[place - 1] : ends[place] if place < len(ends) else len(self.text)]
+
+
+class Contexts:
+    """Returns the context of each position in an answer."""
+
+    def __init__(self, text: str) -> None:
+        """Split a Markdown text into sentences."""
+        self._text = text
+        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+        self._starts = [part for start, end in pairwise(ends) for part in _parts(text, start, end)]
+
+    def at(self, position: int) -> Context:
+        """Return the context of the number at a position."""
+        line_start = self._text.rfind("\n", 0, position) + 1
+        line = self._text[line_start:].partition("\n")[0]
+        if line.lstrip().startswith("|"):
+            cells = line.strip().strip("|").split("|")
+            number = self._text.count("|", line_start, position) - 1
+            headers = self._header(line_start)
+            column = headers[number] if 0 <= number < len(headers) else ""
+            return Context(comparable(cells[0]), line_start, len(cells[0]), column=comparable(column), is_cell=True)
+        place = bisect_right(self._starts, position)
+        start = self._starts[place - 1]
+        end = self._starts[place] if place < len(self._starts) else len(self._text)
+        head = ""
+        if start > line_start and (item := _ITEM.match(line)):
+            head = comparable(item["head"][:80])
+        before = self._text[self._starts[place - 2] : start] if start > line_start else ""
+        return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
+
+    def _header(self, line_start: int) -> list[str]:
+        """Return the header cells of the table whose row begins at `line_start`."""
+        first = self._text.rfind("\n\n", 0, line_start)
+        lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
+        for line, rule in pairwise(lines):
+            if _RULE_LINE.fullmatch(rule):
+                return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        return []
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the positions at which the parts of a sentence begin. Parts are bounded, because the time for a number
+    grows with the length of its part.
+    """
+    while True:
+        yield start
+        if end - start <= _SENTENCE_CHARS:
+            return
+        space = text.rfind(" ", start, start + _SENTENCE_CHARS) + 1
+        start = space if space > start else start + _SENTENCE_CHARS

@@ -1,0 +1,62 @@
+"""Which values are searched in the sources for a number of an answer, and which numbers are given there. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.sources import SHORT_CHARS, SourceText
+from chat.messages.numbers.words_around_numbers import PERCENTS, named_scales, scale_power
+
+_GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_IN_SCALE: Final = re.compile(r"\b(?:in|en) ([^\W\d_]{2,9}\.?)|单位[:：]? ?([百千万亿]{1,2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A range of absolute values that is searched in the sources."""
+
+    low: float
+    high: float
+    factor: float
+    """The factor for the source's value: 100 for a fraction that is written as percent, 0 for another unit."""
+
+
+def wanted_ranges(
+    number: WrittenNumber, scales: frozenset[int], powers: set[int], of_table: frozenset[int]
+) -> Iterator[Wanted]:
+    """Yield the ranges of absolute values that a number may be a rounding of.
+
+    `scales`: powers of ten that sources name. `powers`: powers of ten between the number's unit and units of sources.
+    `of_table`: powers of ten that the answer says all numbers of its table have.
+    """
+    for low, high in number.bounds:
+        yield Wanted(low, high, 1)
+        if number.unit in PERCENTS:
+            yield Wanted(low / 100, high / 100, 100)
+        # The source may have the value in millions, or in another unit.
+        for power in {*(scales if number.scale else ()), *powers} if number.digits > 1 else ():
+            yield Wanted(low / 10.0**power, high / 10.0**power, 0 if power in powers else 1)
+        for power in {one - other for one in of_table for other in (0, *scales)} - {0}:
+            yield Wanted(low * 10.0**power, high * 10.0**power, 1)
+
+
+def scales_of_table(text: str, column: str) -> frozenset[int]:
+    """Return the powers of ten that a text says a column has, as in `Sales (M€)` and `all in Mio. €`."""
+    return named_scales([column]) | ({scale_power(one or other) for one, other in _IN_SCALE.findall(text)} - {0})
+
+
+def given_numbers(sources: Sequence[SourceText]) -> Iterator[float]:
+    """Yield the numbers that are written in questions and code, without years."""
+    for source in sources:
+        if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
+            for match in _GIVEN.finditer(source.text):
+                if not _YEAR.fullmatch(match[0]):
+                    yield from (
+                        float(one.value) for one in read_run(match[0], "." if source.kind == "code" else "")[:1]
+                    )
