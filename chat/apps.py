@@ -7,7 +7,7 @@ from django.db.backends.signals import connection_created
 from django.utils.translation import gettext_lazy
 
 from attachments.model_words import translate_model_words
-from chat.vocabulary.outages import note_connection
+from chat.vocabulary.outage_log import note_connection
 
 
 class ChatConfig(AppConfig):
@@ -19,4 +19,4 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         """Translate the names in models, and report each new database connection, because it ends an outage."""
         translate_model_words(self)
-        connection_created.connect(note_connection, dispatch_uid="chat.vocabulary.outages")
+        connection_created.connect(note_connection, dispatch_uid="chat.vocabulary.outage_log")

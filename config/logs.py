@@ -60,7 +60,7 @@ LOGGING = {
     "filters": {
         "requests": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_health_check},
         "redis": {"()": "django.utils.log.CallbackFilter", "callback": is_not_a_lost_redis},
-        "database": {"()": "chat.vocabulary.outages.DatabaseOutageFilter"},
+        "database": {"()": "chat.vocabulary.outage_log.DatabaseOutageFilter"},
         "secrets": {"()": "django.utils.log.CallbackFilter", "callback": hide_secrets},
         "plain": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback},
     },

@@ -18,10 +18,10 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from attachments.models import PendingUpload
 from attachments.tasks import retry_now
-from chat.admin.csv_export import export_results
 from chat.admin.forms import ReasonForm, ReviewerForm
 from chat.admin.queue import QueueAdmin
 from chat.admin.read_access import log_access
+from chat.admin.review_csv import export_results
 from chat.library.exports.as_zip import export_all
 from chat.library.exports.response import download_response
 from chat.models import AccessEntry, Conversation, Message, MessageAttachment, Part, Review, ReviewDecision, User

@@ -12,7 +12,7 @@ from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from chat.messages.ledger_tasks import begin
+from chat.messages.background_ledgers import begin
 from chat.messages.number_ledgers import find_ledger, has_results
 from chat.page.number_list import has_just_ended, numbers_html
 from chat.people.access import NotFound, SignedInRequest, writable_message

@@ -36,6 +36,6 @@ def reader_zone(request: SignedInRequest) -> tzinfo:
     zone = parse_zone(name)
     if str(zone) == name != person.time_zone:
         person.time_zone = name
-        # `save` would fail if the account was deleted meanwhile.
+        # `save` would fail, or insert the row again, if the account was deleted meanwhile.
         User.objects.filter(pk=person.pk).update(time_zone=name)
     return zone

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from chat.page.rendering.jinja import render
+from chat.vocabulary.javascript_words import script_words_json
 from chat.vocabulary.number_text import group_thousands
-from chat.vocabulary.script_words import script_words_json
 from chat.vocabulary.sentences import translate_sentence
 
 register = template.Library()

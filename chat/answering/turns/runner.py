@@ -28,7 +28,7 @@ from chat.answering.turns.start import Start, create_turns
 from chat.answering.turns.start_plan import PlannedTurn
 from chat.answering.turns.turn_threads import log_folder, prompt_reader, turn_store
 from chat.messages.approval import ApprovalDecision
-from chat.messages.ledger_tasks import begin_ledger
+from chat.messages.background_ledgers import begin_ledger
 from chat.models import Turn
 from chat.page.fragments import socket_message
 from chat.page.relay import broadcast

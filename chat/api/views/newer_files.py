@@ -55,8 +55,8 @@ class NewerFiles(ApiView):
         """Run all code of the shown messages on a newer file, which the code finds under the earlier name.
 
         It runs in a session of its own: the messages, their results and the session stay as they are. Tables are
-        compared first. If a column is missing, or the table differs otherwise, the status is 409, `detail` says how,
-        and nothing has run. Poll `Location` for the result.
+        compared first. If a column is missing, or the table differs otherwise, the status is 409 unless `anyway` is
+        true; `detail` says how, and nothing has run. Poll `Location` for the result.
         """
         conversation = writable_conversation(self.caller, conversation_id)
         body = NewerFileSerializer.parse(request.data)

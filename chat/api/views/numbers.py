@@ -15,7 +15,7 @@ from chat.api.serializers.numbers import NumberSerializer
 from chat.api.serializers.tables import TablePendingSerializer
 from chat.api.views.base import ApiView
 from chat.api.views.tables import POLL_AFTER_S, RETRY_AFTER
-from chat.messages.ledger_tasks import begin
+from chat.messages.background_ledgers import begin
 from chat.messages.number_ledgers import find_ledger
 from chat.people.access import NotFound, writable_message
 from chat.vocabulary.parts import Role

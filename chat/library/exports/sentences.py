@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chat.messages.files_of_code import written_files
 from chat.messages.records import MessageRecord
-from chat.messages.written_files import written_files
 from chat.models import Turn
 from chat.page.number_list import IN_RESULTS
 from chat.page.rendering.provider_tools import tool_work

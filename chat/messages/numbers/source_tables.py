@@ -13,7 +13,13 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final
 
-from chat.messages.numbers.records import may_be_names, names_below, names_of_cells, read_records, without_records
+from chat.messages.numbers.dictionary_rows import (
+    may_be_names,
+    names_below,
+    names_of_cells,
+    read_records,
+    without_records,
+)
 from chat.messages.numbers.rows import Row, normal_label, read_line
 from chat.messages.numbers.sources import SHORT_CHARS, Hit, SourceText
 from chat.messages.numbers.tables import Pivot, Place, Table

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from chat.vocabulary.outages import Outage
+from chat.vocabulary.outage_log import Outage
 
 logger = logging.getLogger(__name__)
 

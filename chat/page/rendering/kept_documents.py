@@ -82,7 +82,7 @@ ends: KeptValues[End] = KeptValues(ENDS_BYTES)
 
 
 def find_end(prefix: str, text: str, options: MarkdownOptions) -> End:
-    """Return the end of a document at its limit. `text`: as many characters as a document may hold."""
+    """Return where a full document ends and the next one begins. `text`: as many characters as a document may hold."""
     return ends.get(_end_key(prefix, text, options), lambda: _find_end(prefix, text, options))
 
 

@@ -16,9 +16,9 @@ from chat.messages.approval import Approval, awaited_approval
 from chat.messages.calls_as_code import CallsAsCode
 from chat.messages.changes import AnswerAttachment
 from chat.messages.code_results import CodeResults, codes_without_result, earlier_results
+from chat.messages.files_of_code import attachment_names, written_files
 from chat.messages.records import MessageRecord
 from chat.messages.text_runs import part_runs
-from chat.messages.written_files import attachment_names, written_files
 from chat.models import Feedback, Message, Turn
 from chat.page.attachment_views import AttachmentView, WrittenFileView
 from chat.page.fragments import part_view

@@ -15,8 +15,8 @@ from attachments.models import Attachment
 from attachments.store import create_within_quota
 from attachments.validation import RefusedUpload, UploadTooLarge, build_too_large_message, inspect_file_of_code
 from chat.answering.turns.finish import increment_revision
+from chat.messages.files_of_code import attachment_names, written_files
 from chat.messages.records import records_by_id
-from chat.messages.written_files import attachment_names, written_files
 from chat.models import CLEARED_INDEX, Conversation, Message, MessageAttachment, Turn
 from chat.page.relay import broadcast
 from chat.page.relay.frames import Announcement

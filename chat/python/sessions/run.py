@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chat.messages.written_files import written_between
+from chat.messages.files_of_code import written_between
 from chat.python.kernels.errors import KernelGone, KernelsUnavailable
 from chat.python.kernels.kernel_contents import KernelContents
 from chat.python.kernels.outputs import ErrorOutput, Execution, Output, Redrawn

@@ -20,7 +20,7 @@ from attachments.models import Attachment
 from chat.library.exports import as_html, as_markdown, as_notebook
 from chat.library.exports.as_json import message_json
 from chat.library.exports.source import ExportSource
-from chat.messages.ledger_tasks import begin_ledger
+from chat.messages.background_ledgers import begin_ledger
 from chat.messages.number_ledgers import VERSION
 from chat.messages.records import records_by_id
 from chat.models import Message, NumberLedger, Turn, User

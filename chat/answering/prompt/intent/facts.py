@@ -143,7 +143,7 @@ def extract_facts(text: str, *, has_data: bool = False, ran_code_before: bool = 
 
 
 def _opening_groups(entries: Iterable[tuple[str, str]], *starts: str) -> frozenset[str]:
-    """Return the groups of the words with which one of these texts starts. `entries`: what `find_entries` returned."""
+    """Return the groups in `WORDS` of the words with which one of `starts` begins. `entries`: from `find_entries`."""
     return frozenset(group for needle, group in entries if any(_starts_with(text, needle) for text in starts))
 
 

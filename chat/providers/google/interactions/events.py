@@ -103,7 +103,7 @@ class InteractionDecoder:
                 yield from self._complete(event)
 
     def end(self) -> Iterator[StreamEvent]:
-        """Yield the rest of steps that have not ended. Raises ReportedError if the answer has failed."""
+        """Yield the rest of steps that have not ended. Raises ReportedError if the server reported an error."""
         for index in list(self._open):
             yield from self._stop(index, is_whole=False)
         if self._failure is not None:

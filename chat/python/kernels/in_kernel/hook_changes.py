@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 
 from chat.python.kernels.in_kernel.import_watch import when_imported
 from chat.python.kernels.in_kernel.shell_attributes import CHANGES
-from chat.python.kernels.in_kernel.table_compare import differences, has_rows_of, missing_cells, new_table, rows_change
+from chat.python.kernels.in_kernel.table_differences import (
+    differences,
+    has_rows_of,
+    missing_cells,
+    new_table,
+    rows_change,
+)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -268,7 +268,7 @@ def parse_tolerantly(text: str, parser: JsonParser) -> ParsedJson | None:
 
 
 def parse_cut(text: str, parser: JsonParser) -> ParsedJson | None:
-    """Return the complete values of a list whose end is missing; `None` if the text is something else."""
+    """Return the complete values of a list whose end is missing; `None` if the text is no list or ends with `]`."""
     if not text.lstrip().startswith("["):
         return None
     values, error, _ = parser.parse_values(text, text.index("[") + 1)

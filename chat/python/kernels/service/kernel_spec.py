@@ -26,7 +26,7 @@ class SandboxKernelSpecs(KernelSpecManager):
         name = provisioner.SANDBOX if options.is_sandboxed else provisioner.PLAIN
         config = {"directory": options.directory}
         return KernelSpec(
-            # Arguments of `bootstrap`, which the provisioner runs in the sandbox.
+            # Arguments of `bootstrap`, which runs in the sandbox. Without a sandbox they are not used.
             argv=["kernel", str(options.address_space_mib)],
             display_name="Python 3",
             language="python",

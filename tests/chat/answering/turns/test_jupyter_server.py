@@ -70,7 +70,7 @@ async def test_table_is_loaded_and_changed_and_plotted_in_three_turns(
     await current_client().shut_down(session.kernel_id)
 
 
-async def test_user_is_notified_if_the_server_is_replaced_and_code_runs_at_the_new_one(
+async def test_note_says_that_the_server_was_replaced_and_code_runs_at_the_new_one(
     jupyter_sessions: Settings, server: JupyterServerProcess
 ) -> None:
     conversation = await session_conversation()

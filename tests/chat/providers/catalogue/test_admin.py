@@ -60,7 +60,7 @@ def make_instruction() -> Instruction:
 
 
 @pytest.mark.parametrize("make", [make_model, make_preset, make_instruction])
-def test_every_admin_page_opens(operator: Client, make: Callable[[], Model]) -> None:
+def test_list_search_and_pages_of_a_row_open_in_the_admin(operator: Client, make: Callable[[], Model]) -> None:
     row = make()
     for page in ("", "?q=some", f"{row.pk}/change/", f"{row.pk}/history/", f"{row.pk}/delete/"):
         page_of(operator, path_of(type(row), page))

@@ -73,7 +73,7 @@ def test_address_that_is_invalid_or_holds_a_secret_is_rejected(url: str) -> None
 
 
 @pytest.mark.parametrize("name", ["", "MISTRAL_API_KEY", "TEAM_2_API_KEY"])
-def test_any_variable_whose_name_ends_in_api_key_is_valid(name: str) -> None:
+def test_endpoint_may_name_no_variable_or_one_of_its_own_that_ends_in_api_key(name: str) -> None:
     ModelEndpoint(name="a", base_url="http://host", api_key_variable=name).full_clean()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.messages.written_files import attachment_names, written_between, written_files
+from chat.messages.files_of_code import attachment_names, written_between, written_files
 from chat.vocabulary.parts import CodeExecutionResult, JSONObject, Part, Text, WrittenFile
 
 

@@ -9,7 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
-from chat.admin.csv_export import FORMULA_PREFIXES, escape_cell
+from chat.admin.review_csv import FORMULA_PREFIXES, escape_cell
 from chat.models import Conversation, Review, ReviewDecision
 from tests.chat.admin.actions import stream_action
 from tests.chat.admin.factories import make_account

@@ -16,7 +16,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.signals import connection_created
 from pytest_django import Settings
 
-from chat.vocabulary.outages import LATE_S, Outage, database_outage
+from chat.vocabulary.outage_log import LATE_S, Outage, database_outage
 from config.databases import database_settings
 from tests.ports import free_port
 
