@@ -47,7 +47,7 @@ class Context:
 
     @property
     def topic(self) -> str:
-        """What stands before the colon near the beginning of the sentence; empty if there is none."""
+        """The words before the first colon, if it is near the beginning of the sentence; empty otherwise."""
         return match["topic"].strip() if (match := _TOPIC.match(self.text)) else ""
 
     @property

@@ -42,7 +42,7 @@ from chat.messages.numbers.sources import (
     comparable_source,
 )
 from chat.messages.numbers.tables import Place
-from chat.messages.numbers.wanted import given_numbers, scales_of_table, wanted_ranges
+from chat.messages.numbers.wanted import given_numbers, scales_of_tables, wanted_ranges
 from chat.messages.numbers.words import IS_NAMED, Words
 from chat.messages.numbers.words_around_numbers import PERCENTS, named_scales
 
@@ -101,8 +101,9 @@ class _Tracer:
         if any(number.measure for number in numbers):
             names = [name for table in self._tables.all for name in table.names]
             units = written_measures(source.text for source in sources) | named_measures(names) | self._measures
+        of_text = scales_of_tables(text)
         self._wanted = [
-            list(wanted_ranges(one, scales, powers_between(one.measure, units), self._scales_of_table(n)))
+            list(wanted_ranges(one, scales, powers_between(one.measure, units), self._scales_of_cell(n, of_text)))
             for n, one in enumerate(numbers)
         ]
         search = Search((one.low, one.high) for some in self._wanted for one in some)
@@ -111,6 +112,8 @@ class _Tracer:
             if len(self._hits[abs(hit.value)]) < _HITS_LIMIT:
                 self._hits[abs(hit.value)].append(hit)
         self._values = sorted(self._hits)
+        self._found = [list(self._search(n)) for n in range(len(numbers))]
+        """The places that contain the value of each number, and the factor for it (see `Wanted`)."""
         learn_names(self._tables, text, numbers, self._keys)
         self._words = Words(self._tables, self._starts)
         self._given = list(given_numbers(sources))[:_GIVEN_LIMIT]
@@ -124,11 +127,11 @@ class _Tracer:
         from 42 and 7.
         """
 
-    def _scales_of_table(self, n: int) -> frozenset[int]:
+    def _scales_of_cell(self, n: int, of_text: frozenset[int]) -> frozenset[int]:
         """Return the powers of ten that the answer says the numbers of a table have; none outside of tables."""
-        context = self._contexts[n]
-        is_plain = context.is_cell and not self._numbers[n].scale and self._numbers[n].unit not in PERCENTS
-        return scales_of_table(self._text, context.column) if is_plain else frozenset()
+        context, number = self._contexts[n], self._numbers[n]
+        is_plain = context.is_cell and not number.scale and number.unit not in PERCENTS
+        return named_scales([context.column]) | of_text if is_plain else frozenset()
 
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers with their verdicts. Numbers that have no source and are no claims are left out."""
@@ -192,11 +195,10 @@ class _Tracer:
 
     def _keys(self, n: int) -> frozenset[str]:
         """Return the labels of the rows that contain the value of a number."""
-        places = (place for _, place, _ in self._found(n) if place and not place.row.is_statistic)
+        places = (place for _, place, _ in self._found[n] if place and not place.row.is_statistic)
         return frozenset(place.key for place in places if place.key)
 
-    def _found(self, n: int) -> Iterator[tuple[Hit, Place | None, float]]:
-        """Yield the places that contain the value of a number, and the factor for it (see `Wanted`)."""
+    def _search(self, n: int) -> Iterator[tuple[Hit, Place | None, float]]:
         for wanted in self._wanted[n]:
             some = self._values[bisect_left(self._values, wanted.low) : bisect_right(self._values, wanted.high)]
             for hit in (hit for value in some for hit in self._hits[value]):
@@ -208,7 +210,7 @@ class _Tracer:
         """Return a number with the best place that has its value; with the verdict `nowhere` if there is none."""
         number = self._numbers[n]
         one = TracedNumber(number.start, number.end, number.amount.value, number.unit, "nowhere")
-        found = list(self._found(n))
+        found = self._found[n]
         fitting = [(hit, place) for hit, place, factor in found if self._fits(number, hit, place, factor, context)]
         if not fitting:
             other = (hit for hit, place, _ in found if self._is_same(number, hit, place, context))

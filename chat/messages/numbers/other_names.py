@@ -63,9 +63,8 @@ def learn_names(
             learned[name] = label
     for table in tables.all:
         names = {**learned, **dict(_short_names(table)), **dict(_months(table))}
-        table.other_names = {
-            name: label for name, label in names.items() if label in table.keys and name not in tables.labels
-        }
+        others = {name: label for name, label in names.items() if label in table.keys and name not in tables.labels}
+        table.row_names.update(others)
 
 
 def _by_values(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -37,8 +37,6 @@ class Table:
         self.units = tuple(map(header_unit, self.names))
         self.title = " ".join(names)
         self.is_pivot = isinstance(names, Pivot)
-        self.other_names: Mapping[str, str] = {}
-        """Other names by which the answer calls rows -> the labels of those rows."""
 
     @cached_property
     def labels(self) -> dict[str, Row]:
@@ -60,10 +58,14 @@ class Table:
         firsts = {self.key_of(row): row for row in self.rows}
         return firsts if len(firsts) == len(self.rows) else {}
 
+    @cached_property
+    def row_names(self) -> dict[str, str]:
+        """The names of rows -> their labels: the labels themselves, and names that `learn_names` adds."""
+        return {label: label for label in self.keys}
+
     def mentions(self, text: str) -> list[Mention]:
         """Return the labels of the rows that a text contains, also by other names."""
-        found = mentions(text, {*self.keys, *self.other_names})
-        return [replace(one, label=self.other_names.get(one.label, one.label)) for one in found]
+        return [replace(one, label=self.row_names[one.label]) for one in mentions(text, self.row_names)]
 
     def key_of(self, row: Row) -> str:
         """Return the number in the first column, which identifies a row of a table without labels."""

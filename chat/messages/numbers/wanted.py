@@ -10,7 +10,7 @@ from typing import Final
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import SHORT_CHARS, SourceText
-from chat.messages.numbers.words_around_numbers import PERCENTS, named_scales, scale_power
+from chat.messages.numbers.words_around_numbers import PERCENTS, scale_power
 
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -46,9 +46,9 @@ def wanted_ranges(
             yield Wanted(low * 10.0**power, high * 10.0**power, 1)
 
 
-def scales_of_table(text: str, column: str) -> frozenset[int]:
-    """Return the powers of ten that a text says a column has, as in `Sales (M€)` and `all in Mio. €`."""
-    return named_scales([column]) | ({scale_power(one or other) for one, other in _IN_SCALE.findall(text)} - {0})
+def scales_of_tables(text: str) -> frozenset[int]:
+    """Return the powers of ten that a text says the numbers of its tables have, as in `all in Mio. €`."""
+    return frozenset(scale_power(one or other) for one, other in _IN_SCALE.findall(text)) - {0}
 
 
 def given_numbers(sources: Sequence[SourceText]) -> Iterator[float]:

@@ -39,13 +39,12 @@ class Words:
         """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
-            others = table.other_names
-            found = owners(context, {*table.keys, *others}, self._number_starts(context))
-            near = {one.label for one in mentions(f"{context.head}: {context.clause}", others)} | {context.topic}
-            if not context.is_cell and found & others.keys() - near:
+            found = owners(context, table.row_names, self._number_starts(context))
+            others = frozenset(name for name in found if table.row_names[name] != name)
+            if others and not context.is_cell and not others <= _names_beside(context, others):
                 # Other names are known for some rows only, so the number may belong to a row that has none.
                 found = frozenset()
-            self._named[key] = frozenset(others.get(label, label) for label in found)
+            self._named[key] = frozenset(table.row_names[name] for name in found)
         return self._named[key]
 
     def _number_starts(self, context: Context) -> list[int]:
@@ -141,6 +140,11 @@ class Words:
         is_named = bool(column) and column in f"{context.text} {context.column}"
         is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
         return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named
+
+
+def _names_beside(context: Context, names: frozenset[str]) -> frozenset[str]:
+    """Return those of some names that stand in the number's clause, or that its sentence or item is about."""
+    return frozenset(one.label for one in mentions(f"{context.head}: {context.clause}", names)) | {context.topic}
 
 
 def _follows(label: str, context: Context) -> bool:

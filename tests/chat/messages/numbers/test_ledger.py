@@ -7,6 +7,7 @@ import pytest
 from chat.messages.numbers.contexts import Contexts
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
+from tests.time_growth import GROWTH_LIMIT, time_growth
 
 TABLE = """      city  revenue_eur  orders  growth
 0     Ulm      76993.30    1381  0.1234
@@ -143,3 +144,13 @@ def test_source_is_found_if_the_text_uses_another_unit_or_a_short_form_of_a_name
     output: str, text: str, verdicts: list[str]
 ) -> None:
     assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
+
+
+def test_time_for_a_table_in_an_answer_grows_linearly_with_its_rows() -> None:
+    def trace(rows: int) -> None:
+        lines = "".join(f"| City{n} | {n * 7.3:.1f} |\n" for n in range(rows))
+        output = "".join(f"City{n}  {n * 7.3:.1f}\n" for n in range(rows))
+        text = f"| City | Sales (M€) |\n|---|---|\n{lines}\n{'All in one place. ' * 8 * rows}"
+        trace_numbers(text, [SourceText("output", output)])
+
+    assert time_growth(trace, 1_600) < GROWTH_LIMIT
