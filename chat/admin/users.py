@@ -116,7 +116,7 @@ class UserAdmin(WholeDeletionAdmin[User], auth_admin.UserAdmin[User]):
 
     @admin.display(description=gettext_lazy("used of the limits"))
     def usage(self, user: User) -> str:
-        """What the person has used today and stores now, of the limits. A row of `Quota` changes the limits."""
+        """Return what the person has used today and stores now, of the limits. A row of `Quota` changes the limits."""
         return usage_text(user.pk)
 
     def get_deleted_objects(

@@ -60,7 +60,7 @@ class HtmlContent:
 
     @property
     def is_tabular(self) -> bool:
-        """Whether tables represent the whole output: at most 200 characters and twice their length are other text."""
+        """True if tables represent the whole output: other text has at most 200 characters and twice their length."""
         tables = self.tables
         chars = sum(len(text) for table in tables for row in table.rows for text in row)
         return bool(tables) and len(self.text) <= 2 * chars + 200

@@ -23,7 +23,7 @@ KEPT_BYTES = 64 * 1024 * 1024
 """Limit for the renderings that a process keeps. The least recently used ones are dropped."""
 ENDS_BYTES = 4 * 1024 * 1024
 ENTRY_BYTES = 600
-"""What an entry takes besides its key and its value: the options in the key, and the mapping."""
+"""Memory that an entry takes besides its key and its value: for the options in the key, and in the mapping."""
 
 
 class Rendering(NamedTuple):

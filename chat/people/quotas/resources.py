@@ -77,7 +77,7 @@ class ResourceUsage:
     limit: int | None
     """The limit in the unit of the counter; `None` if there is none."""
     estimated: int = 0
-    """How many of the tokens are estimated, because a provider reported none. `add_usage` does not read it."""
+    """Number of tokens that are estimated, because a provider reported none. `add_usage` does not read it."""
 
     @property
     def left(self) -> int | None:

@@ -72,7 +72,7 @@ class KernelContents:
     execution_count: int = 0
     """Number of cells that ran."""
     is_truncated: bool = False
-    """Whether variables or files were left out, because there are too many or their descriptions are invalid."""
+    """True if variables or files were left out, because there are too many or their descriptions are invalid."""
     changes: tuple[str, ...] = ()
     """Sentences about the tables that the last cell has changed. Untrusted, because the kernel writes them."""
     missing_cells: tuple[str, ...] = ()

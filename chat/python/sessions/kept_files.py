@@ -119,7 +119,7 @@ def _attach(message: Message, found: _Found, data: bytes) -> KeptFile:
     Raises NotWritten if the conversation was deleted, KeepRefused if the file is refused, and QuotaExceeded.
     """
     try:
-        # Before the transaction, because a large file takes a second, and SQLite has one writer.
+        # This comes before the transaction, because it takes a second for a large file, and SQLite has one writer.
         info = inspect_file_of_code(found.attachment_name, data)
     except UploadTooLarge as error:
         raise FileTooLarge(str(error)) from error
