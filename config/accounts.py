@@ -62,7 +62,7 @@ ACCOUNT_RATE_LIMITS = {
     "second_step": "5/5m/key,30/d/key,200/5m/ip",
     "reset_mail": "5/d/key",
 }
-#: Two-step login (`config.second_step`). A code is also accepted 30 s early or late, because phones differ.
+#: Two-step login (`config.second_step`). A code is also accepted 30 s early or late, because their clocks differ.
 MFA_ADAPTER = "config.second_step.SecondStepAdapter"
 MFA_FORMS = {
     "authenticate": "config.login_forms.SecondStepForm",

@@ -5,6 +5,6 @@ provider or a tool into changes. `log` converts changes to rows of the turn's lo
 log to an empty `Answer` gives an equal answer. Snapshots and recovery read live turns in this way. All of this is pure.
 
 `records` reads each stored message, or the log of its live turn, into one value. `notices` has the sentences about how
-a turn ended, `written_files` lists the files that code wrote, and `tool_sets` is the protocol of functions that models
+a turn ended, `files_of_code` lists the files that code wrote, and `tool_sets` is the protocol of functions that models
 call.
 """

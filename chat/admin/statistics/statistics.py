@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from operator import add
 
 from chat.python.kernels.places import ServiceStatus
 
@@ -38,7 +37,14 @@ class UsageTotals:
     """Estimated number of tokens that were not reported. `tokens` does not include them."""
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
-        return UsageTotals(*map(add, astuple(self), astuple(other)))
+        return UsageTotals(
+            self.turns + other.turns,
+            self.tokens + other.tokens,
+            self.cost + other.cost,
+            self.unpriced_turns + other.unpriced_turns,
+            self.uncounted_turns + other.uncounted_turns,
+            self.estimated_tokens + other.estimated_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)

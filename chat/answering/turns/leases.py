@@ -12,7 +12,6 @@ from django.conf import settings
 from chat.answering.turns import store
 from chat.answering.turns.live_turn import LiveTurn
 from chat.answering.turns.turn_threads import turn_store
-from chat.page.relay import broadcast
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ class LeaseKeeper:
         turns = {turn_id: turn for turn_id, turn in self._turns.items() if not turn.is_ending}
         if not turns:
             return
-        held = await turn_store.run(store.renew_leases, list(turns), lease_owner=broadcast.PROCESS)
+        held = await turn_store.run(store.renew_leases, list(turns))
         for turn_id, turn in turns.items():
             if turn_id not in held:
                 turn.cancel()

@@ -195,13 +195,13 @@ def usages_after_end(writes: Iterable[TurnWrite]) -> dict[uuid.UUID, Conversatio
     return conversation_usages(list(Conversation.with_deleted.filter(pk__in=ended).order_by()))
 
 
-def renew_leases(turn_ids: Collection[uuid.UUID], *, lease_owner: str) -> dict[uuid.UUID, bool]:
+def renew_leases(turn_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, bool]:
     """Extend the leases of this process's turns.
 
     Return a dictionary: the id of each turn that is still held -> whether a stop was requested.
     """
     with transaction.atomic():
-        held = lock_held_turns(list(turn_ids), lease_owner)
+        held = lock_held_turns(list(turn_ids), broadcast.PROCESS)
         Turn.objects.filter(pk__in=held).update(lease_expires_at=lease_end())
     return held
 

@@ -61,7 +61,8 @@ class Addition:
 def find_addition(conversation_id: uuid.UUID, parsed: ParsedConversation) -> Addition:
     """Return what a file adds to a conversation.
 
-    It adds nothing if the conversation was not imported, if its content was imported last, or if no message matches.
+    It adds nothing if the conversation was not imported, if the file has no digest of its content or was imported last,
+    or if no message matches.
     """
     mark = ImportedConversation.objects.filter(conversation_id=conversation_id).first()
     if mark is None or parsed.content_digest in ("", mark.content_digest):

@@ -14,7 +14,9 @@ from chat.models import Message
 from chat.vocabulary.parts import Role
 
 COMPARISONS_LIMIT = 10_000
-"""Maximum number of pairs at one `_Place` that are compared to find texts with an addition. More would take long."""
+"""Maximum number of pairs of different texts at one `_Place` that are compared. With more, these texts match nothing,
+and an import adds them as versions.
+"""
 
 _Place: TypeAlias = tuple[uuid.UUID | None, str, datetime]
 """Parent, role and time of a message. Versions that branch within one answer have the same values."""
@@ -77,7 +79,9 @@ def _pairs(messages: Sequence[ParsedMessage], rows: Sequence[Message]) -> Iterat
             yield message, Match(row, is_sure=True)
         else:
             left.append(message)
-    for message in tuple(left) if len(left) * len(free) <= COMPARISONS_LIMIT else ():
+    if len(left) * len(free) > COMPARISONS_LIMIT:
+        return
+    for message in tuple(left):
         beginnings = (row for row in free.values() if row.text and message.text.startswith(row.text))
         if grown := next(beginnings, None):
             left.remove(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -82,6 +83,18 @@ async def test_request_is_closed_when_the_caller_stops_reading(
                 if any(isinstance(event, PartReceived) for event in events):
                     break
     assert collected == []
+    [entry] = stand_in.journal[before:]
+    await wait_until_async(entry.closed.is_set)
+
+
+async def test_request_is_closed_when_the_reading_task_is_cancelled_before_the_first_part(
+    openai_provider: OpenAICompatibleProvider, stand_in: StandInServer
+) -> None:
+    before = len(stand_in.journal)
+    reading = asyncio.create_task(read_answer(openai_provider, make_request("stall-at-start")))
+    await wait_until_async(lambda: len(stand_in.journal) > before)
+    reading.cancel()
+    await asyncio.wait([reading])
     [entry] = stand_in.journal[before:]
     await wait_until_async(entry.closed.is_set)
 
