@@ -23,8 +23,8 @@ class AttachmentJSON(TypedDict):
     """An attachment in the responses of the upload view. `chat.api.serializers` has the same form for the REST API."""
 
     id: str
-    index: int | None
-    """The n of its marker (`[GRAPH:n]`), or None outside a message."""
+    index: None
+    """None: an attachment that was just uploaded is in no message, and has no marker."""
     is_graph: bool
     mime_type: str
     name: str

@@ -10,8 +10,8 @@ env = Env()
 
 #: Calls of the REST API that one user may make per minute on one server process. Some requests of pages count, too.
 API_CALLS_PER_MINUTE = env.integer("API_CALLS_PER_MINUTE", 600, minimum=1)
-#: Maximum number of these calls that start a turn, upload a file or import conversations. Also the maximum number of
-#: accounts created from one address.
+#: Maximum number of these calls that start a turn or code of a session, decide, upload a file or import conversations.
+#: Also the maximum number of accounts created from one address.
 API_WRITES_PER_MINUTE = env.integer("API_WRITES_PER_MINUTE", 60, minimum=1)
 
 REST_FRAMEWORK: dict[str, Any] = {

@@ -33,7 +33,7 @@ WAITING_POLL_INTERVAL_S = 4.0
 """Seconds between two reads of the log while the turn waits for a decision, whose frame may be lost."""
 HEARTBEAT_INTERVAL_S = 15.0
 RECHECK_INTERVAL_S = 4.0
-"""How often the client's permission is checked again."""
+"""Seconds between two checks of the client's permission."""
 RETRY_INTERVAL_S = 1.0
 """Pause after a failure of the database."""
 

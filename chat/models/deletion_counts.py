@@ -14,7 +14,7 @@ from chat.models.newer_file_runs import NewerFileRun
 
 
 def attachments_only_of(conversations: ConversationQuerySet | QuerySet[Conversation]) -> QuerySet[Attachment]:
-    """Return the attachments that no other conversation and no project shows. They would be deleted, too."""
+    """Return the attachments that no other conversation, run on a newer file or project has. They are deleted, too."""
     ids = conversations.order_by().values("pk")
     is_kept = ~Q(message__conversation__in=ids)
     links = MessageAttachment.objects.filter(attachment=OuterRef("pk"))

@@ -91,16 +91,6 @@ def test_refused_upload_shows_its_error_and_can_be_retried(
     assert attempt_upload(graph.pk) == "stored"
 
 
-@pytest.mark.parametrize("url", LISTS)
-def test_superuser_cannot_add_change_or_delete_attachments(client: Client, owner: User, url: str) -> None:
-    client.force_login(User.objects.create_superuser("root"))
-    graph = create_graph(owner)
-    assert client.get(f"{url}add/").status_code == 403
-    assert client.post(f"{url}{graph.pk}/change/", {"name": "x"}).status_code == 403
-    assert client.post(f"{url}{graph.pk}/delete/", {"post": "yes"}).status_code == 403
-    assert Attachment.objects.get().name == "graph-0.png"
-
-
 def test_staff_without_the_permission_to_retry_uploads_cannot_retry_them(client: Client, owner: User) -> None:
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_pendingupload"))

@@ -137,8 +137,6 @@ class SessionReplay(ApiView):
 class PartRerunStop(ApiView):
     """The end of a block of code that runs again, at the caller's request."""
 
-    throttle_classes = (CallThrottle, WriteThrottle)
-
     @extend_schema(
         operation_id="parts-rerun-stop",
         summary="Stop a block of code that runs again",

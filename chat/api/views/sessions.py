@@ -103,8 +103,6 @@ class SessionRestart(ApiView):
 class SessionClose(ApiView):
     """The end of a session."""
 
-    throttle_classes = (CallThrottle, WriteThrottle)
-
     @extend_schema(
         operation_id="session-close",
         summary="End the Python session",

@@ -174,7 +174,7 @@ def read_curves(prompt: Prompt, previous: object) -> Plan | None:
 
 
 def typeset(formula: str) -> str:
-    """Convert a sympy formula to LaTeX. Roots, powers and absolute values with brackets inside brackets stay as is."""
+    """Convert a sympy formula to LaTeX. Roots and absolute values keep brackets that hold brackets."""
     latex = re.sub(r"sqrt\(([^()]*)\)", r"\\sqrt{\1}", formula)
     latex = re.sub(r"abs\(([^()]*)\)", r"\\left|\1\\right|", latex)
     latex = re.sub(r"(?:\^| \*\* )(\w+|\([^()]*\)|-\w+)", lambda power: f"^{{{power[1].strip('()')}}}", latex)

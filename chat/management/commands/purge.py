@@ -149,7 +149,7 @@ def _parse_age(text: str) -> timedelta:
 
 def _count(rows: ConversationQuerySet) -> PurgeTotals:
     """Return what would be deleted. An attachment is deleted if all conversations that show it are deleted, and no
-    project has it.
+    project and no run on a newer file has it.
     """
     is_stored = ~Q(storage_name="")
     counts = attachments_only_of(rows).aggregate(

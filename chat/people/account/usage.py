@@ -62,7 +62,7 @@ def usage(request: SignedInRequest) -> HttpResponse:
         "uncounted": uncounted,
         "estimated": words(Resource.TOKENS, uncounted.estimated_tokens) if uncounted.estimated_tokens else "",
         "limits": [limit_row(usage) for usage in usages.values()],
-        # When the counters of today start again.
+        # Today's counters start again then.
         "resets_at": day_end(now),
         "resets_in": duration_words(day_end(now) - now),
     }

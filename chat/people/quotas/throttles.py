@@ -12,6 +12,8 @@ from django.conf import settings
 from django.core.cache import caches
 from rest_framework.throttling import UserRateThrottle
 
+from chat.people.account.number_format import format_count
+
 if TYPE_CHECKING:
     # These imports would be circular at run time: the framework imports the throttles that its settings name.
     from rest_framework.request import Request
@@ -61,4 +63,4 @@ class ShareThrottle(CallThrottle):
 
 def wait_sentence(wait_s: int) -> str:
     """Return the sentence for a request that was refused because it came too soon."""
-    return f"Too many calls within a minute. Wait {wait_s} second{'' if wait_s == 1 else 's'}."
+    return f"Too many calls within a minute. Wait {format_count(wait_s, 'second')}."

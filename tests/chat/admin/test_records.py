@@ -15,7 +15,7 @@ from tests.factories import make_conversation, make_graph, make_model_message
 pytestmark = pytest.mark.django_db
 
 RECORDS: tuple[type[Model], ...] = (Message, Part, MessageAttachment, Turn, TurnEvent)
-READ_ONLY_MODELS = (Conversation, *RECORDS)
+MODELS = (Conversation, *RECORDS)
 
 
 def first_row(model: type[Model]) -> Model:
@@ -24,7 +24,7 @@ def first_row(model: type[Model]) -> Model:
     return row
 
 
-@pytest.mark.parametrize("model", READ_ONLY_MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_every_model_has_a_list_a_page_a_history_and_a_search(
     superuser: Client, conversation: Conversation, model: type[Model]
 ) -> None:
@@ -50,7 +50,7 @@ def test_every_choice_of_every_list_filter_returns_a_page(
             assert superuser.get(admin_url(model) + choice["query_string"]).status_code == 200
 
 
-@pytest.mark.parametrize("model", READ_ONLY_MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_number_of_queries_does_not_depend_on_the_number_of_rows(
     superuser: Client, conversation: Conversation, model: type[Model]
 ) -> None:

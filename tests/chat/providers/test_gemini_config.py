@@ -12,7 +12,7 @@ from pytest_django import Settings
 from chat.providers.google.codec import request_body
 from chat.providers.google.provider import GeminiProvider
 from chat.providers.provider_errors import InvalidRequest
-from chat.providers.requests import Thinking
+from chat.providers.requests import FunctionTool, Thinking, ToolChoice
 from chat.vocabulary.thinking import ThinkingLevel
 from tests.chat.providers.conftest import REQUEST, Serve, read_all
 from tests.chat.providers.raw_server import answer_with_events
@@ -79,3 +79,13 @@ def test_vertex_ai_cannot_combine_functions_with_built_in_tools(provider: Gemini
     settings.GOOGLE_GENAI_USE_VERTEXAI = True
     capabilities = provider.capabilities("gemini-3.8-flash")
     assert (capabilities.functions, capabilities.functions_beside_built_in) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("choice", "mode"), [(ToolChoice.AUTO, "AUTO"), (ToolChoice.NONE, "NONE"), (ToolChoice.REQUIRED, "ANY")]
+)
+def test_functions_without_built_in_tools_are_sent_with_the_tool_choice(choice: ToolChoice, mode: str) -> None:
+    functions = tuple(FunctionTool(name, "Loads.", {}) for name in ("load", "save"))
+    body = json.loads(request_body(replace(REQUEST, tools=functions, tool_choice=choice)))
+    assert [[one["name"] for one in tool["functionDeclarations"]] for tool in body["tools"]] == [["load", "save"]]
+    assert body["toolConfig"] == {"functionCallingConfig": {"mode": mode}}

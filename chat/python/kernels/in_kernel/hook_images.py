@@ -40,9 +40,10 @@ class SavedImages:
             is_new_graph, title = self._figures.saved(path)
             # Reading fails if the code has opened too many files, or if another process has just removed the image.
             with contextlib.suppress(OSError):
-                if is_new_graph:
+                # Another process may still write the image.
+                if is_new_graph and 0 < len(data := _read_bounded(path)) <= _IMAGE_LIMIT_BYTES:
                     metadata = {"saved": True} if title is None else {"saved": True, TITLE_KEY: title}
-                    display(_image_bundle(path), metadata=metadata, raw=True)
+                    display(_image_bundle(path, data), metadata=metadata, raw=True)
 
     def _image_files(self) -> dict[str, int]:
         """Return the paths of image files in the writable folders, with their modification times in nanoseconds.
@@ -62,6 +63,12 @@ def _display_pillow_images(module: ModuleType) -> None:
     module.register(module.IPythonViewer(), 0)
 
 
-def _image_bundle(path: str) -> dict[str, str]:
-    """Return an image file as a MIME bundle for `display`."""
-    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(Path(path).read_bytes()).decode()}
+def _read_bounded(path: str) -> bytes:
+    """Return the bytes of a file; of one that is too large, one byte more than the limit."""
+    with Path(path).open("rb") as file:
+        return file.read(_IMAGE_LIMIT_BYTES + 1)
+
+
+def _image_bundle(path: str, data: bytes) -> dict[str, str]:
+    """Return the bytes of an image file as a MIME bundle for `display`."""
+    return {_IMAGE_TYPES[Path(path).suffix.lower()]: base64.b64encode(data).decode()}

@@ -14,23 +14,26 @@ def sheet_code(sheet: str, rows: SheetRows, corner: Place, engine: str, *, is_wh
     positions = layout.body_positions
     width = min(len(layout.names), COLUMNS_LIMIT)
     body_start = numbers[positions[0]] if positions else numbers[-1] + 1
-    is_plain = layout.header_rows == 1 and not layout.below and has_plain_names(rows)
+    # pandas counts all columns of the sheet for the names of columns without one.
+    is_named = not rows.left or all(layout.names)
+    is_plain = layout.header_rows == 1 and not layout.below and is_named and has_plain_names(rows)
     start = numbers[layout.first] if is_plain else body_start
     shown = pandas_names(layout.names[:width])
     arguments = [f"sheet_name={code_literal(sheet)}"]
     if not is_plain:
         names = ", ".join(map(code_literal, shown))
         arguments.append(f"header=None, names=[{names}]")
-    repeated = [numbers[position] for position in layout.repeated]
-    if repeated:
-        arguments.append(f"skiprows=[*range({start}), {', '.join(map(str, repeated))}]")
+    last = numbers[positions[-1]] if positions else body_start - 1
+    has_end = is_whole and last < corner[0]
+    if repeated := [str(numbers[position]) for position in layout.repeated]:
+        # Beside skipped rows, pandas counts `nrows` in two ways, so the rows after the body are skipped as well.
+        ends = [f"*range({last + 1}, {corner[0] + 1})"] if has_end else []
+        arguments.append(f"skiprows=[{', '.join([f'*range({start})', *repeated, *ends])}]")
     elif start:
         arguments.append(f"skiprows={start}")
     if rows.left or width < len(layout.names) or rows.left + width <= corner[1]:
         arguments.append(f'usecols="{column_letters(rows.left)}:{column_letters(rows.left + width - 1)}"')
-    last = numbers[positions[-1]] if positions else body_start - 1
-    if is_whole and last < corner[0]:
-        # pandas counts skipped rows, too.
+    if has_end and not repeated:
         arguments.append(f"nrows={last - start + (not is_plain)}")
     code = f'pd.read_excel(NAME, {", ".join(arguments)}, engine="{engine}"MORE)'
     first = numbers.index(start) if start in numbers else 0

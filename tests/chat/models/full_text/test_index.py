@@ -299,6 +299,7 @@ def test_migration_keeps_entries_that_others_write_meanwhile(owner: User) -> Non
 
 @settings(max_examples=150)
 @given(TEXT | SYNTAX | MIXED)
+@example("שָׁלוֹם עוֹלָם काल कील हिन्दी đường ışık २०२४ ٢٠٢٥ ２０２４ ๒")
 @example("اِشْرَحْ Łódź ẞ İ Σίσυφος C++ /etc/nginx.conf? 👍🏽 کتاب ۱۲ 10–20")
 def test_postgresql_splits_words_by_the_same_rules(text: str) -> None:
     if connection.vendor != "postgresql":

@@ -200,16 +200,20 @@ async def test_generated_code_reads_dates_and_numbers_below_a_title_row(kernel: 
 
 
 async def test_generated_code_reads_all_rows_beside_repeated_headers_and_a_total(kernel: KernelClient) -> None:
-    rows: list[list[Cell]] = [*map(list, ORDERS), ["city", "n"], ["Jena", 3], ["Kiel", 4], ["Total", 10]]
-    reading = await read(kernel, excel_file({"S": rows}))
-    assert reading.row_count == 4
-    assert await run_code(kernel, reading) == "city,n\nUlm,1\nBonn,2\nJena,3\nKiel,4\n"
+    head, ulm, bonn = map(list, ORDERS)
+    end: list[list[Cell]] = [["Jena", 3], ["Kiel", 4], ["Total", 10]]
+    for rows in ([head, ulm, bonn, head, *end], [head, ulm, head, bonn, *end]):
+        reading = await read(kernel, excel_file({"S": rows}))
+        assert reading.row_count == 4
+        assert await run_code(kernel, reading) == "city,n\nUlm,1\nBonn,2\nJena,3\nKiel,4\n"
 
 
 async def test_generated_code_reads_a_last_column_without_a_name(kernel: KernelClient) -> None:
     reading = await read(kernel, excel_file({"S": [["city", "n"], ["Ulm", 1, "new"], ["Bonn", 2]]}))
     assert [column.name for column in reading.columns] == ["city", "n", ""]
     assert await run_code(kernel, reading) == "city,n,Unnamed: 2\nUlm,1,new\nBonn,2,\n"
+    beside = await read(kernel, excel_file({"S": [[None, "city", "n"], [None, "Ulm", 1, "new"], [None, "Bonn", 2]]}))
+    assert await run_code(kernel, beside) == "city,n,Unnamed: 2\nUlm,1,new\nBonn,2,\n"
 
 
 async def test_first_row_can_be_chosen_as_header_if_no_header_is_certain(kernel: KernelClient) -> None:
