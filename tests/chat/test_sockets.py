@@ -64,11 +64,11 @@ def read(socket: ClientConnection, page: Page, *, until: str, limit_s: float = L
             raise AssertionError(f"{until} did not come within {limit_s} s: {page.root.html()[-3000:]}") from None
 
 
-def drain(socket: ClientConnection, page: Page, *, quiet_s: float = 0.3) -> None:
+def drain(socket: ClientConnection, page: Page) -> None:
     """Apply the frames that still arrive."""
     while True:
         try:
-            page.apply(str(socket.recv(timeout=quiet_s)))
+            page.apply(str(socket.recv(timeout=0.3)))
         except TimeoutError:
             return
 

@@ -1,4 +1,4 @@
-"""Begins and cancels cells of a kernel, and gives it files."""
+"""Begins and cancels cells of a kernel, and yields the bytes of its files."""
 
 from __future__ import annotations
 

@@ -9,10 +9,8 @@ import pytest_asyncio
 from chat.python.kernels.client import JupyterClient, KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
+from tests.chat.python.kernels.cells import LONG_S, chunks
 from tests.kernel_service import shared_service
-
-LIMIT_S = 120.0
-"""Far above the time that a reading takes, because tests share a busy machine."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -28,8 +26,4 @@ async def kernel() -> AsyncIterator[KernelClient]:
 
 async def read_table(kernel: KernelClient, name: str, data: bytes, choices: Choices | None = None) -> TableReading:
     """Write a file into the kernel and read it there."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield data
-
-    return await kernel.read_table(await kernel.write_file(name, pieces()), choices or {}, limit_s=LIMIT_S)
+    return await kernel.read_table(await kernel.write_file(name, chunks(data)), choices or {}, limit_s=LONG_S)

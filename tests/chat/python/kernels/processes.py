@@ -30,9 +30,9 @@ def is_running(pid: int) -> bool:
 
 
 def survivors_of(pids: list[int]) -> list[int]:
-    """Wait up to half a minute until these processes have exited, and return those that still run."""
+    """Wait up to a minute until these processes have exited, and return those that still run."""
     with suppress(TimeoutError):
-        wait_until(lambda: not any(map(is_running, pids)), limit_s=30)
+        wait_until(lambda: not any(map(is_running, pids)), limit_s=60)
     return [pid for pid in pids if is_running(pid)]
 
 

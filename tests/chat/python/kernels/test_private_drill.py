@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
-import pytest_asyncio
 
-from chat.python.kernels.client import JupyterClient, KernelClient
+from chat.python.kernels.client import KernelClient
 from chat.python.kernels.outputs import DisplayOutput, ErrorOutput, TextOutput
 from tests.chat.python.kernels.cells import chunks
 from tests.chat.python.kernels.private_tables import (
@@ -23,19 +22,10 @@ from tests.chat.python.kernels.private_tables import (
     make_canaries,
     make_sales,
 )
-from tests.kernel_service import shared_service
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.drill]
 LABEL = re.compile(r"\[text \d+\]")
 NUMBER = re.compile(r"\d[\d.,]*")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kernel() -> AsyncIterator[KernelClient]:
-    client = JupyterClient(shared_service())
-    async with client.new_kernel() as kernel:
-        yield kernel
-    await client.aclose()
 
 
 async def show(kernel: KernelClient, code: str) -> list[str]:

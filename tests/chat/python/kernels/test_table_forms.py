@@ -9,7 +9,8 @@ import pytest
 from chat.python.kernels.client import KernelClient
 from chat.python.kernels.in_kernel.table_source import Choices
 from chat.python.kernels.table_reading import TableReading
-from tests.chat.python.kernels.conftest import LIMIT_S, read_table
+from tests.chat.python.kernels.cells import LONG_S
+from tests.chat.python.kernels.conftest import read_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -215,7 +216,7 @@ with open("damaged.parquet", "r+b") as file:
 async def test_binary_table_with_values_that_python_cannot_hold_is_read(kernel: KernelClient) -> None:
     assert (await kernel.execute(WRITE)).text == ""
     for name, width in (("odd.feather", 9), ("odd.parquet", 8)):
-        reading = await kernel.read_table(name, {}, limit_s=LIMIT_S)
+        reading = await kernel.read_table(name, {}, limit_s=LONG_S)
         assert (reading.error, reading.row_count, reading.column_count) == ("", 3, width)
         columns = {column.name: column for column in reading.columns}
         assert (columns["day"].minimum, columns["day"].maximum, columns["day"].missing) == (
@@ -239,7 +240,7 @@ async def test_binary_table_with_values_that_python_cannot_hold_is_read(kernel: 
 
 async def test_year_9999_in_a_96_bit_timestamp_of_parquet_is_read(kernel: KernelClient) -> None:
     await kernel.execute(WRITE)
-    reading = await kernel.read_table("spark.parquet", {}, limit_s=LIMIT_S)
+    reading = await kernel.read_table("spark.parquet", {}, limit_s=LONG_S)
     assert (reading.columns[0].minimum, reading.columns[0].maximum) == ("2024-01-01", "9999-12-31")
     assert (await kernel.execute(f"import pandas as pd; print({reading.code}.until.max().year)")).text == "9999\n"
 
@@ -257,6 +258,6 @@ async def test_rows_and_column_names_are_read_from_stata_and_parquet_files(
     kernel: KernelClient, name: str, row_count: int, names: list[str]
 ) -> None:
     await kernel.execute(WRITE)
-    reading = await kernel.read_table(name, {}, limit_s=LIMIT_S)
+    reading = await kernel.read_table(name, {}, limit_s=LONG_S)
     assert (reading.error, reading.row_count, names_of(reading)) == ("", row_count, names)
     await check_code(kernel, reading)

@@ -52,7 +52,7 @@ async def run(
 ) -> CellResult:
     """Run a cell with a connection of its own."""
     on_note = (notes if notes is not None else []).append
-    return await run_cell(conversation, code, limit_s=20, message_id=message_id, on_output=on_output, on_note=on_note)
+    return await run_cell(conversation, code, message_id=message_id, on_output=on_output, on_note=on_note)
 
 
 async def in_another_process(work: Coroutine[None, None, T]) -> T:

@@ -97,7 +97,7 @@ class EvilList(list):
 evil, evils, evil_list = Evil(), [Evil(), {1: Evil()}], EvilList()
 """
     assert (await own_kernel.execute(code)).status is ExecutionStatus.OK
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         found = await variables(own_kernel)
     assert found["evil"].preview == "<Evil object>"
     assert found["evils"].preview == "[<Evil object>, {1: <Evil object>}]"

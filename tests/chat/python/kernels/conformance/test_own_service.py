@@ -1,4 +1,4 @@
-"""A kernel of Plotline's own service has the same sandbox and folder, however the service is reached."""
+"""A kernel of Plotline's own service has the same folder and shows saved images, however the service is reached."""
 
 from __future__ import annotations
 

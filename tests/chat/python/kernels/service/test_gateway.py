@@ -251,6 +251,19 @@ async def test_lines_that_are_flushed_one_by_one_all_arrive_in_order(kernel_serv
     assert text == "".join(f"{number}\n" for number in range(20_000)) + "['text/x']end\n"
 
 
+async def test_message_above_the_limit_ends_the_kernel_and_not_the_gateway(kernel_service: LocalService) -> None:
+    code = (
+        "kernel = get_ipython().kernel\n"
+        "content = {'name': 'stdout', 'text': 'x' * 17_000_000}\n"
+        "kernel.session.send(kernel.iopub_socket, 'stream', content, parent=kernel.get_parent())\n"
+        "import time; time.sleep(600)"
+    )
+    async with running_kernel(kernel_service) as other, running_kernel(kernel_service) as kernel:
+        assert (await kernel.run(code)).endswith(DEAD)
+        assert (await kernel.model())["end"] == "It sent more at once than can be read."
+        assert await other.run("1 + 1") == "2"
+
+
 @pytest.mark.drill
 async def test_gateway_takes_little_memory_when_a_client_does_not_read_a_flood_of_output() -> None:
     code = (
