@@ -25,7 +25,7 @@ import pytest
 import attachments
 import chat
 from chat.emulator.demo import language
-from chat.messages.numbers.skipped import WITHOUT_CLAIMS
+from chat.messages.numbers.skipped import NO_CLAIMS, WITHOUT_CLAIMS
 from chat.models.full_text.query import parse as parse_query
 from chat.page.rendering import maths
 from chat.page.rendering.grammars import GRAMMARS
@@ -79,7 +79,7 @@ EXAMPLES: dict[str, Sequence[Values]] = {
         for name in ("Net sales", "x", "price (EUR)")
         for is_column in (True, False)
     ],
-    "chat.messages.numbers.skipped": [{"pattern": pattern} for pattern in WITHOUT_CLAIMS],
+    "chat.messages.numbers.skipped": [{"pattern": pattern} for pattern in WITHOUT_CLAIMS + NO_CLAIMS],
     "chat.library.exports.as_html": [{"nonce": "5e0c"}],
     "chat.providers.openai_compatible.refusal_facts": [{"name": "max_tokens"}],
     "chat.page.rendering.source_masks": [{"character": "(?:\ue000|%EE%80%80)"}],

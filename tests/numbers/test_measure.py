@@ -9,17 +9,20 @@ import pytest
 
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText
-from tests.numbers.measure import measure, measure_fresh, read_tables
+from tests.numbers.measure import measure, measure_labelled, read_tables
 
 
-def test_ledger_meets_its_accuracy_limits_on_answers_that_were_written_independently() -> None:
+@pytest.mark.parametrize(("name", "true", "altered"), [("fresh", 0.02, 0.94), ("independent", 0.04, 0.78)])
+def test_ledger_meets_its_accuracy_limits_on_answers_that_were_written_independently(
+    name: str, true: float, altered: float
+) -> None:
     """Checks the shares of figures: true ones that are flagged or not read, altered ones that are flagged, and digits
-    that are no claims but are flagged.
+    that are no claims but are flagged. The goal is to flag 95 % of altered figures and at most 2 % of true ones.
     """
-    counts = measure_fresh()
-    assert counts.share(counts.flagged, "true") <= 0.026
+    counts = measure_labelled(name)
+    assert counts.share(counts.flagged, "true") <= true
     assert counts.share(counts.unread, "true") <= 0.03
-    assert counts.share(counts.flagged, "altered") >= 0.94
+    assert counts.share(counts.flagged, "altered") >= altered
     assert counts.share(counts.flagged, "no claim") <= 0.02
 
 

@@ -16,13 +16,17 @@ _KNOWN: Final = frozenset({24, 48, 52, 60, 72, 365, 366, _THOUSAND})
 _CONFIDENCE: Final = frozenset({90, 95, 99})
 """Percentages of usual confidence intervals."""
 _RULE: Final = re.compile(
-    r"recommend|should|threshold|limit|target|guideline|typical|usual|standard|norm\b|assum|hypothe|require|"
-    r"empf|sollt|grenz|ziel|üblich|vorgab|gesetz|"
+    r"recommend|should|threshold|limit|target|guideline|typical|\busual|standard(?! ?(?:dev|err|abw|feh))|norm\b|"
+    r"assum|hypothe|require|"
+    r"empf|sollt|grenz|\bziel|üblich|vorgab|\bgesetz|"
     r"recommand|devr|seuil|objectif|norme\b|en général|généralement|habituel|"
     r"recomend|suele|deber|umbral|límite|objetivo|norma\b|habitual|"
-    r"建议|最好|应该|应当|阈值|标准|目标|一般|通常|सलाह|चाहिए|सीमा|लक्ष्य|आमतौर",
+    r"建议|最好|应该|应当|阈值|标准(?!差|误)|目标|一般|通常|सलाह|चाहिए|सीमा|लक्ष्य|आमतौर",
     re.IGNORECASE,
 )
+
+_RESULT: Final = re.compile(r"(?<![^\W_])[prtfz][²*_]{0,3} ?= ?$")
+"""The name of a result of a test before a number, as in `p = 0.04`. Such a number is no limit of a rule."""
 
 
 @lru_cache(maxsize=32)
@@ -31,7 +35,7 @@ def direction(text: str) -> int:
     return bool(INCREASE.search(text)) - bool(DECREASE.search(text))
 
 
-def is_whole(number: WrittenNumber) -> bool:
+def is_hundred_percent(number: WrittenNumber) -> bool:
     """Return whether a number is 100 %. Sentences about shares contain it without a source."""
     return number.unit == "%" and number.amount.value == 100
 
@@ -40,15 +44,15 @@ def is_quiet(number: WrittenNumber, context: Context) -> bool:
     """Return whether a number without a source is probably no claim: a year, a usual or round one, or one in advice."""
     value, step = abs(number.amount.value), number.amount.step
     whole = int(value / step)
-    is_whole = step == 1 and not number.unit
     if step == 1 and whole in _KNOWN and (number.measure or whole == _THOUSAND):
         return True
-    if is_whole and 1900 <= whole < 2100 and number.end - number.start == 4:
+    if step == 1 and not number.unit and 1900 <= whole < 2100 and number.end - number.start == 4:
         return True
     if number.unit == "%" and step == 1 and whole in _CONFIDENCE:
         return True
-    if number.is_limit and (value, len(str(whole))) == (step, 1):
+    if number.is_limit and value == step:
         # A limit such as `p < 0.001` is a usual level of significance.
         return True
     digits = len(str(whole).rstrip("0"))
-    return (digits <= 1 and step >= 1) or (digits <= 2 and bool(_RULE.search(context.text)))
+    is_rule = digits <= 2 and bool(_RULE.search(context.text))
+    return (digits <= 1 and step >= 1) or (is_rule and not _RESULT.search(context.text[: context.position]))

@@ -12,6 +12,9 @@ from typing import Final
 from chat.messages.numbers.mentions import comparable
 
 _SENTENCE_END: Final = re.compile(
+    r"(?=[.!?。！？।\n])"
+    # The period of a day does not end a sentence, as in `7. März`.
+    r"(?!(?<=\d)\.\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))"
     r"(?:(?<!Tsd)(?<!Mio)(?<!Mrd)(?<!vs)(?<!ca)(?<!bzw)(?<!Rs)"
     r"[.!?](?=[\s*_)]+[„“«]?(?:[^\W\d_a-zß-ÿ]|[*_#`])|\s*$)|(?<=[\d%€$])\.(?=\s)|[。！？।]|\n)"
 )
@@ -20,10 +23,11 @@ CLAUSE_END: Final = re.compile(
     r"और|लेकिन|जबकि)\s|和|而|与|比"
 )
 _RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
+_TITLE: Final = r"(?=\*\*[^*\n]{1,80}(?:[.:。：]\*\*|\*\*[ \t]?(?:[(（][^()（）\n]{1,40}[)）])?[:：]))"
+"""What follows where a line begins with a title in bold letters."""
 _ITEM: Final = re.compile(
-    r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<head>\*\*[^*\n]{1,80}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
+    rf"[ \t]*(?:(?:[-*+•]|\d{{1,3}}[.)])[ \t]+|{_TITLE})(?P<head>\*\*[^*\n]{{1,80}}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
 )
-_TOPIC: Final = re.compile(r"[ \t]*(?:[-•]|\d{1,3}[.)])?(?P<topic>[^:：,;.\n]{1,40})[:：]")
 _SENTENCE_CHARS: Final = 1_000
 """Maximum number of characters of a part of a sentence. Longer sentences are split."""
 
@@ -44,11 +48,9 @@ class Context:
     column: str = ""
     """The header of the column that the number is in; empty outside of tables."""
     is_cell: bool = False
-
-    @property
-    def topic(self) -> str:
-        """The words before the first colon, if it is near the beginning of the sentence; empty otherwise."""
-        return match["topic"].strip() if (match := _TOPIC.match(self.text)) else ""
+    """Whether the number is in a row of a table."""
+    number_start: int = 0
+    """The position of the number in the answer."""
 
     @property
     def clause(self) -> str:
@@ -72,11 +74,17 @@ class Contexts:
         line_start = self._text.rfind("\n", 0, position) + 1
         line = self._text[line_start:].partition("\n")[0]
         if line.lstrip().startswith("|"):
-            cells = line.strip().strip("|").split("|")
+            cells = _cells(line)
             number = self._text.count("|", line_start, position) - 1
             headers = self._header(line_start)
-            column = headers[number] if 0 <= number < len(headers) else ""
-            return Context(comparable(cells[0]), line_start, len(cells[0]), column=comparable(column), is_cell=True)
+            # A number in brackets after another one, such as a percentage, is not of the column.
+            lead = line[: position - line_start].rpartition("|")[2].replace("（", "(").rpartition("(")[0]
+            is_of_column = 0 <= number < len(headers) and not any(map(str.isdigit, lead))
+            column = headers[number] if is_of_column else ""
+            # A number that only counts the rows is not their name.
+            is_rank = number > 1 and cells[0].strip(" *.#").isdigit() and any(map(str.isalpha, cells[1]))
+            first, column = comparable(cells[is_rank]), comparable(column)
+            return Context(first, line_start, len(first), column=column, is_cell=True, number_start=position)
         place = bisect_right(self._starts, position)
         start = self._starts[place - 1]
         end = self._starts[place] if place < len(self._starts) else len(self._text)
@@ -84,7 +92,8 @@ class Contexts:
         if start > line_start and (item := _ITEM.match(line)):
             head = comparable(item["head"][:80])
         before = self._text[self._starts[place - 2] : start] if start > line_start else ""
-        return Context(comparable(self._text[start:end]), start, position - start, head, comparable(before))
+        sentence = comparable(self._text[start:end])
+        return Context(sentence, start, position - start, head, comparable(before), number_start=position)
 
     def _header(self, line_start: int) -> list[str]:
         """Return the header cells of the table whose row begins at `line_start`."""
@@ -92,13 +101,18 @@ class Contexts:
         lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
         for line, rule in pairwise(lines):
             if _RULE_LINE.fullmatch(rule):
-                return [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+                return [cell.strip(" *`") for cell in _cells(line)]
         return []
 
 
+def _cells(row: str) -> list[str]:
+    """Return the cells of a row of a Markdown table."""
+    return row.strip().removeprefix("|").removesuffix("|").split("|")
+
+
 def _parts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the positions at which the parts of a sentence begin. Parts are bounded, because the time for a number
-    grows with the length of its part.
+    """Yield the positions at which the parts of a sentence begin. The length of a part is bounded, because the time for
+    a number grows with it.
     """
     while True:
         yield start

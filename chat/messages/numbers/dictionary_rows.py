@@ -6,22 +6,20 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from chat.messages.numbers.rows import VALUE, Row, read_cell, words_of
+from chat.messages.numbers.rows import VALUE, Row, normal_label, read_cell
+from chat.messages.numbers.sources import with_spaces
 
 _RECORD: Final = re.compile(
-    r"(?:(?:['\"](?P<key>[^'\"\n]{1,60})['\"]|(?P<number>\d{1,6}))\s{0,9}:\s{0,9})?\{(?P<body>[^{}]{1,4000})\}"
+    r"(?:(?:['\"](?P<key>[^'\"\n{}]{1,60})['\"]|(?P<number>\d{1,6}))\s{0,9}:\s{0,9})?\{(?P<body>[^{}]{1,4000})\}"
 )
 _FIELD: Final = re.compile(
     r"['\"](?P<name>[^'\"\n]{1,60})['\"]\s{0,9}:\s{0,9}(?:(?:np\.\w{1,10}\()?"
     rf"(?:{VALUE}|(?P<none>nan|NaN|None|null)(?!\w))|['\"](?P<text>[^'\"\n]{{1,60}})['\"])"
 )
-_NO_BREAK: Final = re.compile(r"[^\n]")
 
 
 def read_records(text: str) -> list[Row]:
-    """Return the dictionaries in a text as rows, if there are several, such as `{"Ulm": {"n": 1}, "Bonn":
-    {"n": 2}}`.
-    """
+    """Return the dictionaries in a text as rows if there are several, as in `{"Ulm": {"n": 1}, "Bonn": {"n": 2}}`."""
     rows: list[Row] = []
     for match in _RECORD.finditer(text):
         fields = list(_FIELD.finditer(text, match.start("body"), match.end("body")))
@@ -29,9 +27,7 @@ def read_records(text: str) -> list[Row]:
         label = match["key"] or match["number"] or next((field["text"] for field in fields if field["text"]), "")
         if label and numbers:
             names = tuple(field["name"] for field in numbers)
-            rows.append(
-                Row(match.start(), " ".join(words_of(label)), tuple(read_cell(one, 0) for one in numbers), names)
-            )
+            rows.append(Row(match.start(), normal_label(label), tuple(read_cell(one, 0) for one in numbers), names))
     return rows if len(rows) > 1 else []
 
 
@@ -42,19 +38,8 @@ def without_records(text: str, records: Sequence[Row]) -> str:
     for row in records:
         parts.append(text[end : row.start])
         end = text.index("}", row.start) + 1
-        parts.append(_NO_BREAK.sub(" ", text[row.start : end]))
+        parts.append(with_spaces(text[row.start : end]))
     return "".join([*parts, text[end:]])
-
-
-def may_be_names(rows: Sequence[Row]) -> bool:
-    """Return whether the only row so far may be the names of the columns of a pivot table, such as years."""
-    cells = rows[0].cells if len(rows) == 1 and rows[0].label else ()
-    return len(cells) > 1 and all(cell and cell.value.is_integer() for cell in cells)
-
-
-def names_of_cells(row: Row) -> list[str]:
-    """Return the label and the numbers of a row as names of columns."""
-    return [row.label, *(f"{cell.value:g}" for cell in row.cells if cell)]
 
 
 def names_below(upper: Sequence[str], line: str, names: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from chat.messages.numbers.operations import Result
 from chat.messages.numbers.statistic_words import label_statistic
@@ -11,8 +11,11 @@ from chat.messages.numbers.tables import Table
 
 _BESIDE_INTERCEPT: Final = 4
 """Number of named numbers before and after an intercept that may be coefficients of the same model."""
+_BEFORE_ERROR: Final = 3
 _QUANTILE_OF_INTERVAL: Final = 1.96
-_Named = tuple[str, float]
+"""Standard errors from an estimate to the bounds of its confidence interval of 95 %."""
+_Named: TypeAlias = tuple[str, float]
+"""The name and the value of a number that may be a coefficient."""
 
 
 def of_models(tables: Sequence[Table], numbers: Sequence[float]) -> Iterator[Result]:
@@ -23,17 +26,18 @@ def of_models(tables: Sequence[Table], numbers: Sequence[float]) -> Iterator[Res
     """
     for model in _models(tables):
         names = [label_statistic(name) for name, _ in model]
-        for place, (_, base) in enumerate(model):
-            if names[place] == "intercept":
-                some = [*model[max(0, place - _BESIDE_INTERCEPT) : place], *model[place + 1 :][:_BESIDE_INTERCEPT]]
+        for n, (_, base) in enumerate(model):
+            if names[n] == "intercept":
+                some = [*model[max(0, n - _BESIDE_INTERCEPT) : n], *model[n + 1 :][:_BESIDE_INTERCEPT]]
                 yield from _predictions(base, [value for _, value in some if value], numbers)
-            if names[place] == "se":
-                for _, value in model[max(0, place - _BESIDE_INTERCEPT - 1) : place]:
+            if names[n] == "se":
+                for _, value in model[max(0, n - _BEFORE_ERROR) : n]:
                     for factor in (-_QUANTILE_OF_INTERVAL, _QUANTILE_OF_INTERVAL):
                         yield Result(value + factor * base, text=f"{value:.12g} + {factor} × {base:.12g}")
 
 
 def _predictions(base: float, slopes: Sequence[float], numbers: Sequence[float]) -> Iterator[Result]:
+    """Yield the predictions for numbers, and the numbers for which they are predicted. `base`: the intercept."""
     for slope in slopes:
         for number in numbers:
             yield Result(base + slope * number, "times", text=f"{base:.12g} + {slope:.12g} × {number:.12g}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from itertools import pairwise
+from typing import Final
 
 from chat.messages.numbers.operations import Pair
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
 from chat.messages.numbers.tables import Place, Table
 from chat.messages.numbers.whole_tables import CELLS_LIMIT
+
+_FURTHER_LIMIT: Final = 12
+"""Maximum number of pairs in columns of different names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Operand:
     value: float
     """The value; a percentage as a fraction."""
     place: Place | None = None
+    pair: Pair | None = None
+    """The values whose difference this is."""
 
     @property
     def unit(self) -> str:
@@ -29,9 +35,11 @@ class Operand:
     def may_be_added(self, other: Operand) -> bool:
         """Return whether both may be the same kind of quantity, so that adding or comparing them makes sense.
 
-        They are not if their rows and columns have no label in common.
+        They are not if their rows and columns have no name in common, or if only one is a difference.
         """
         one, two = self.place, other.place
+        if bool(self.pair) != bool(other.pair):
+            return False
         if one is None or two is None or (one.table is two.table and (one.column == two.column or one.row is two.row)):
             return True
         if (
@@ -40,7 +48,7 @@ class Operand:
             and 1 in (two.table.width, len(two.table.rows))
         ):
             return True
-        return not {*one.names}.isdisjoint(two.names)
+        return one.shares_name(two)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,22 @@ class Operands:
     """The sources of the numbers in earlier sentences."""
     given: Sequence[float]
     """The numbers in the question and in code."""
-    written: Sequence[float] = ()
+    written: Sequence[float]
     """The numbers of the sentence as they are written, with or without a source."""
+    of_row: Callable[[str], Sequence[Operand]]
+    """Returns the sources of the numbers before the sentence that are of a row or a statistic, by its label."""
+
+
+def alike(pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Pair]:
+    """Yield the pairs in columns with the same name, and then a few others whose names have something in common."""
+    further = list[Pair]()
+    for one, other in pairs:
+        if one.place and other.place and one.value != other.value:
+            if one.place.column_label == other.place.column_label:
+                yield other.value, one.value
+            elif one.place.row is other.place.row or one.place.shares_name(other.place):
+                further.append((other.value, one.value))
+    yield from further[:_FURTHER_LIMIT]
 
 
 def pairs_in_row(one: Operand) -> Iterator[Pair]:
@@ -77,24 +99,12 @@ def pairs_in_column(one: Operand, named: Sequence[Row]) -> Iterator[Pair]:
 
 
 def pairs_of_rows(number: WrittenNumber, rows_of_tables: Iterable[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
+    """Yield pairs of numbers of one column in these rows of each table, those in neighbouring rows first."""
     for table, rows in rows_of_tables:
         yield from _row_pairs(number, table, rows)
 
 
-def pairs_of_tables(named: Sequence[tuple[Table, Sequence[Row]]]) -> Iterator[Pair]:
-    """Yield pairs of counts in two rows of different tables that have the same label."""
-    for (_, some), (_, others) in combinations(named, 2):
-        for one, other in product(some, others):
-            if one.label == other.label:
-                yield from product(_counts_of(one), _counts_of(other))
-
-
-def _counts_of(row: Row) -> list[float]:
-    return [cell.value for cell in row.cells[:CELLS_LIMIT] if cell and cell.value.is_integer()]
-
-
 def _row_pairs(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator[Pair]:
-    """Yield pairs of numbers of one column, those in neighbouring rows first."""
     columns = [n for n, unit in enumerate(table.units) if number.may_have_unit(unit)]
     for distance in range(1, len(rows)):
         for one, other in zip(rows, rows[distance:], strict=False):

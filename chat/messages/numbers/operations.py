@@ -48,19 +48,15 @@ class Result:
     def note(self) -> str:
         """The computation as a text, such as `12 - 5`."""
         one, other = (f"{operand:.12g}" for operand in self.operands)
-        low, high = (f"{operand:.12g}" for operand in sorted(self.operands))
+        low, high = (f"{operand:.12g}" for operand in sorted(self.operands, key=abs))
         return self.text or _NOTES[self.kind].format(one=one, other=other, low=low, high=high)
 
     @property
     def sign(self) -> Literal["", "change", "difference"]:
         """Return what the sign of the value shows: growth or a fall (`change`), or which operand is greater."""
-        return (
-            "change"
-            if self.kind in ("change", "back")
-            else "difference"
-            if self.kind in ("minus", "net", "points")
-            else ""
-        )
+        if self.kind in ("change", "back"):
+            return "change"
+        return "difference" if self.kind in ("minus", "net", "points") else ""
 
 
 def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind], Sequence[Kind], Sequence[Kind]]:
@@ -71,15 +67,18 @@ def operations(number: WrittenNumber, context: Context) -> tuple[Sequence[Kind],
         ratios: tuple[Kind, Kind] = ("change", "share") if direction(context.clause) else ("share", "change")
         return (*ratios, "back", "points"), ratios, (*ratios, "points", "sum of points", "back")
     if number.unit == "pp":
-        return ("points",), ("points",), ("points", "minus")
+        return ("points", "minus"), ("points", "net"), ("points", "minus")
     if number.sign:
-        return ("minus",), ("net",), ("minus",)
+        either: tuple[Kind, ...] = ("minus",) if number.is_whole else ("minus", "points")
+        return either, ("net",), either
     if number.is_ratio:
         return ("ratio",), ("ratio",), ("ratio",)
     if number.unit and number.unit not in CURRENCIES:
         return ("minus", "plus"), () if number.unit in ("°C", "°F") else ("ratio",), ("minus", "plus")
     if number.unit or number.amount.step == 1:
         return ("minus", "times", "ratio", "plus"), ("times", "ratio", "net"), ("minus", "ratio", "plus")
+    if direction(context.clause):
+        return ("minus", "points", "ratio", "plus", "times"), ("ratio", "net"), ("minus", "points", "ratio", "plus")
     return ("ratio", "minus", "points", "plus", "times"), ("ratio", "net"), ("ratio", "minus", "points", "plus")
 
 
@@ -107,8 +106,8 @@ def _compute(number: WrittenNumber, kind: Kind, one: float, other: float) -> flo
     if kind == "net":
         is_much_less = min(abs(one), abs(other)) < max(abs(one), abs(other)) * _LEAST_PART
         return None if is_much_less or not _may_add(number, one, other) else other - one
-    if kind == "ratio" and max(one, other) < 0:
-        one, other = -one, -other
+    if kind in ("times", "ratio"):
+        one, other = abs(one), abs(other)
     low, high = (one, other) if one < other else (other, one)
     if low <= 0:
         return None

@@ -6,16 +6,19 @@ An answer in another language than its data translates their labels, such as `Kr
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from chat.messages.numbers.calendar_names import names_of_days, written_days
 from chat.messages.numbers.mentions import comparable, mentions
+from chat.messages.numbers.parallel_lines import winner
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.source_tables import SourceTables
-from chat.messages.numbers.tables import Table
+from chat.messages.numbers.tables import Place, Table
 from chat.messages.numbers.words_around_numbers import STATISTIC
 
 _LINE: Final = re.compile(
@@ -24,88 +27,87 @@ _LINE: Final = re.compile(
     re.MULTILINE,
 )
 """The beginning of a line with the name of what the numbers of the line are about."""
-_IN_BRACKETS: Final = re.compile(
-    r"(?P<name>[^\W\d_]{3,40})[*_`]{0,3}\s?[(（][*_`]{0,3}(?P<label>[^()（）*`\n]{2,40})[*_`]{0,3}[)）]"
-)
 _SIGN: Final = re.compile(r"[\u3400-\u9fff]")
+_ACCENTED: Final = re.compile(r"\b(?=[a-z]*[à-ɏ])[a-zà-ɏ]+\b")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_DIGITS_LEAST: Final = 2
-_SURE_VOTES: Final = 2
-_MONTHS: Final = (
-    "january januar janvier enero जनवरी 一月 1月 jan",
-    "february februar février febrero फ़रवरी 二月 2月 feb",
-    "march märz mars marzo मार्च 三月 3月 mar",
-    "april avril abril अप्रैल 四月 4月 apr",
-    "may mai mayo मई 五月 5月",
-    "june juni juin junio जून 六月 6月 jun",
-    "july juli juillet julio जुलाई 七月 7月 jul",
-    "august août agosto अगस्त 八月 8月 aug",
-    "september septembre septiembre सितंबर 九月 9月 sep",
-    "october oktober octobre octubre अक्टूबर 十月 10月 oct",
-    "november novembre noviembre नवंबर 十一月 11月 nov",
-    "december dezember décembre diciembre दिसंबर 十二月 12月 dec",
-)
-_MONTHS_OF_YEAR: Final = {str(number): names.split() for number, names in enumerate(_MONTHS, 1)}
-_IS_MONTH: Final = re.compile(r"\b(?:month|monat|mois|mes|mese)\b|月|महीना|माह", re.IGNORECASE)
+_AND_SIGNS: Final = (" + ", " & ")
+_AND_WORDS: Final = ("plus", "and", "mit", "und", "et", "y", "más", "和", "और")
+_AND_LIMIT_CHARS: Final = 60
+_WEAK_LABELS: Final = 2
+"""Maximum number of rows with one vote each between which the first number decides."""
 
 
 def learn_names(
-    tables: SourceTables, text: str, numbers: Sequence[WrittenNumber], keys_of: Callable[[int], frozenset[str]]
-) -> None:
-    """Store in the tables by which other names an answer calls their rows.
+    tables: SourceTables, text: str, numbers: Sequence[WrittenNumber], places: Sequence[Sequence[Place]]
+) -> frozenset[str]:
+    """Store in the tables by which other names an answer calls their rows, and return the names that were learned from
+    the numbers beside them.
 
-    `keys_of`: returns the labels of the rows that contain a number, by the index of the number.
+    `places`: the places that contain the value of each number.
     """
-    learned = dict(_by_values(text, numbers, keys_of, tables))
-    for match in _IN_BRACKETS.finditer(comparable(text)):
-        name, label = (normal_label(match[group]) for group in ("name", "label"))
-        if label in tables.labels and name not in tables.labels:
-            learned[name] = label
+    plain = comparable(text)
+    days = written_days(plain)
+    # The text may write `véga` for the label `vega`.
+    accented = [(word, _without_accents(word)) for word in set(_ACCENTED.findall(plain))]
     for table in tables.all:
-        names = {**learned, **dict(_short_names(table)), **dict(_months(table))}
-        others = {name: label for name, label in names.items() if label in table.keys and name not in tables.labels}
-        table.row_names.update(others)
+        groups = {row.group for row in table.rows} - {""}
+        for labels in (groups, [label for label in table.keys if label not in groups]):
+            _add_names(tables, table, names_of_days(labels, table.source.text, days))
+        _add_names(tables, table, _short_names(table))
+        _add_names(tables, table, ((word, label) for word, label in accented if label in table.labels))
+    learned = dict(_by_values(text, numbers, places, tables))
+    for table in tables.all:
+        _add_names(tables, table, learned.items())
+    return frozenset(learned)
+
+
+def _add_names(tables: SourceTables, table: Table, names: Iterable[tuple[str, str]]) -> None:
+    """Store other names for rows of a table, unless they are labels, or names of other rows."""
+    for name, label in names:
+        if (not label or label in table.keys) and name not in tables.labels:
+            table.row_names.setdefault(name, label)
 
 
 def _by_values(
-    text: str, numbers: Sequence[WrittenNumber], keys_of: Callable[[int], frozenset[str]], tables: SourceTables
+    text: str, numbers: Sequence[WrittenNumber], places: Sequence[Sequence[Place]], tables: SourceTables
 ) -> Iterator[tuple[str, str]]:
     """Yield the names at the beginning of lines whose numbers are those of one row."""
     starts = [number.start for number in numbers]
     votes: dict[str, Counter[str]] = {}
-    known = tables.labels.union(*(table.column_labels for table in tables.all))
+    known = tables.labels.union(*({*table.column_labels, *table.row_names} for table in tables.all))
     for match in _LINE.finditer(text):
         name = normal_label(comparable(match[match.lastgroup or 0]))
         if not _LETTER.search(name) or STATISTIC.search(name) or mentions(name, known):
             continue
         end = text.find("\n", match.end())
-        line = range(bisect_left(starts, match.end()), bisect_left(starts, end if end >= 0 else len(text)))
-        found = [keys_of(n) for n in line if numbers[n].digits >= _DIGITS_LEAST]
+        end = end if end >= 0 else len(text)
+        if not match["cell"] and mentions(comparable(text[match.end() : end]), tables.labels):
+            # The line compares rows that it names, so its beginning names no row.
+            continue
+        line = range(bisect_left(starts, match.end()), bisect_left(starts, end))
+        found = [{one.key for one in places[n] if one.key} for n in line]
         votes.setdefault(name, Counter()).update(next(iter(keys)) for keys in found if len(keys) == 1)
-    sure = {name: label for name, some in votes.items() if (label := _winner(some))}
+    sure = {name: label for name, some in votes.items() if (label := winner(some))}
     # Where two rows are swapped in one column, each name has one vote for either row: the first number counts.
-    weak = {name: next(iter(some)) for name, some in votes.items() if some.values() and max(some.values()) == 1}
+    pairs = {name: list(some) for name, some in votes.items() if set(some.values()) == {1}}
+    weak = {name: labels[0] for name, labels in pairs.items() if len(labels) <= _WEAK_LABELS}
     names = {**weak, **sure} if sure else {}
     counts = Counter(names.values())
     yield from ((name, label) for name, label in names.items() if len(names) > 1 and counts[label] == 1)
 
 
-def _winner(votes: Counter[str]) -> str:
-    """Return the label with most votes, if it has at least two and more than half; empty otherwise."""
-    label, count = next(iter(votes.most_common(1)), ("", 0))
-    return label if count >= _SURE_VOTES and 2 * count > votes.total() else ""
+def _without_accents(text: str) -> str:
+    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in text)
 
 
 def _short_names(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield Chinese labels without the signs with which all labels begin, such as `1班` for `高三1班`."""
+    """Yield Chinese labels without the signs with which all labels begin, such as `1班` for `高三1班`, and labels with
+    words for `+` and `&`.
+    """
     labels = list(table.labels)
     start = next((n for n, signs in enumerate(zip(*labels, strict=False)) if len(set(signs)) > 1), 0)
     if start:
         yield from ((label[start:], label) for label in labels if _SIGN.search(label[start:]))
-
-
-def _months(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield the names of months, if the rows are numbered by months."""
-    keys = table.keys.keys()
-    if keys == _MONTHS_OF_YEAR.keys() or (keys <= _MONTHS_OF_YEAR.keys() and _IS_MONTH.search(table.source.text)):
-        yield from ((name, label) for label in keys for name in _MONTHS_OF_YEAR[label])
+    for label in labels:
+        for sign in _AND_SIGNS if len(label) < _AND_LIMIT_CHARS else ():
+            yield from ((label.replace(sign, f" {word} "), label) for word in _AND_WORDS if sign in label)

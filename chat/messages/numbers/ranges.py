@@ -34,6 +34,8 @@ _FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_
 _DIGIT: Final = re.compile(r"\d")
 _BEFORE_CHARS: Final = 60
 """Maximum number of characters searched before a number. Words before another number belong to that one."""
+_AFTER_CHARS: Final = 4
+"""Maximum number of characters searched after a range, as in `3 到 5 之间`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,18 @@ class Bounds:
 
 def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context]) -> Iterator[Bounds]:
     """Yield the ranges and changes in a Markdown text."""
-    for number, (one, other) in enumerate(pairwise(numbers)):
-        between, context = text[one.end : other.start], contexts[number]
+    for n, (one, other) in enumerate(pairwise(numbers)):
+        between, context = text[one.end : other.start], contexts[n]
         is_change, is_range = _CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)
         if not (is_change or is_range) or other.start >= context.start + len(context.text):
             continue
         before = context.text[max(0, context.position - _BEFORE_CHARS) : context.position]
         rise = other.amount.value - one.amount.value
-        is_interval = _RANGE.search(_DIGIT.split(before)[-1]) is not None
+        lead = _DIGIT.split(before)[-1]
         said = direction(context.clause) or direction(before)
-        if said and is_change and not is_interval and _FROM.search(before):
-            yield Bounds(number, is_change=True, is_wrong=said * rise < 0)
-        elif is_range and _RANGE.search(_DIGIT.split(before)[-1] + text[other.end : other.end + 4]):
-            yield Bounds(number, is_change=False, is_wrong=rise <= 0)
+        # In Hindi, `from` follows the first number. Between numbers of two units, the same word means `than`.
+        is_from = _FROM.search(before) or ("से" in between and one.unit == other.unit)
+        if said and is_change and is_from and not _RANGE.search(lead):
+            yield Bounds(n, is_change=True, is_wrong=said * rise < 0)
+        elif is_range and _RANGE.search(lead + text[other.end : other.end + _AFTER_CHARS]):
+            yield Bounds(n, is_change=False, is_wrong=rise <= 0)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import zip_longest
 from typing import Final
 
 from chat.messages.numbers.measures import measure_after
@@ -19,6 +18,7 @@ from chat.messages.numbers.words_around_numbers import (
     APPROXIMATE,
     CURRENCIES,
     CURRENCY_SIGNS,
+    FACTOR,
     PERCENTS,
     POWER,
     TIMES,
@@ -32,13 +32,13 @@ NUMBERS_LIMIT: Final = 2_000
 RUN_LIMIT_CHARS: Final = 40
 """Maximum length of a number. A longer row of digits is a key or a digest."""
 _NUMBER: Final = re.compile(
-    rf"(?<![\d.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
+    rf"(?=[-+±–.\d{CURRENCY_SIGNS}])(?<!\d)(?<!\d[.,])(?:(?<![\w)\]])(?P<sign>[-+±–])?)?(?P<before>[{CURRENCY_SIGNS}]\s?)?(?P<inner>[-+–](?=\d))?"
     rf"(?P<run>{RUN}|(?<!\d)[.]\d+)"
 )
 _ZEROS: Final = 3
 _NAME_GOES_ON: Final = re.compile(r"(?!x\b)[A-Za-z_]")
 """Letters that make the digits before them a part of a name. `x` does not, because a factor is written as `1.5x`."""
-_RANGE: Final = re.compile(r"\s?[-–—~～至]\s?|\s(?:to|bis|à|a|से|到)\s")
+_RANGE: Final = re.compile(r"(?P<sign>\s?[-–—~～至]\s?)|\s(?:to|bis|à|a|से|到)\s|(?P<and>\s(?:and|und|et|y|और)\s|和)")
 _COMMA_WORDS: Final = re.compile(r"\b(?:der|die|das|und|ist|le|les|des|est|et|el|los|las|es|que|una|der|im|em|os)\b")
 _POINT_WORDS: Final = re.compile(r"\b(?:the|and|is|of|in|was|are)\b")
 
@@ -70,6 +70,8 @@ class WrittenNumber:
     """True if a word such as `times` follows the number."""
     is_limit: bool = False
     """True if a sign such as `<` stands before the number."""
+    may_be_negative: bool = False
+    """True if the number is subtracted in a formula, as in `8 - 0.5 × width`. Its source may have the sign."""
     measure: str = ""
     """The unit of measure or currency, in the spelling of `measures`."""
 
@@ -86,7 +88,8 @@ class WrittenNumber:
     @cached_property
     def is_whole(self) -> bool:
         """Return whether the number has no fraction, or only zeros in it."""
-        return self.amount.value % 1 == 0
+        # `value % 1` raises an error for values of more than 28 digits, which is the precision of decimals.
+        return self.amount.value == self.amount.value.to_integral_value()
 
     @cached_property
     def digits(self) -> int:
@@ -124,7 +127,7 @@ class WrittenNumber:
         elif self.is_rounded:
             half = amount.step.scaleb(_zeros(value / amount.step)) / 2
         # The range is made a little wider, because sources are floats, which are not exact.
-        return float(max(value - half, Decimal(0))) * (1 - 1e-9), float(value + half) * (1 + 1e-9)
+        return float(max(value - half, Decimal(0))) * (1 - 1e-13), float(value + half) * (1 + 1e-13)
 
 
 def read_numbers(text: str) -> list[WrittenNumber]:
@@ -165,33 +168,43 @@ def _read(text: str, match: re.Match[str], mark: str) -> Iterator[WrittenNumber]
     readings = read_run(run, mark) if run[0] != "." else (Numeral(Decimal(f"0{run}"), len(run) - 1),)
     if not readings:
         return
-    end = match.end()
-    power = 0
+    end, power = match.end(), 0
     if exponent := POWER.match(text, end):
         power, end = power_of(exponent), exponent.end()
     scale = unit = ""
     if after := AFTER.match(text, end):
         scale, unit, end = after["scale"] or "", after["unit"] or "", after.end()
-        unit = unit or ("€" if scale.strip() == "M€" else "")
-    if not (scale or unit) and _NAME_GOES_ON.match(text, end):
+    if not (scale or unit) and _is_part_of_name(text, end):
         return
     before = (match["before"] or "").strip()
     if unit == "$" and _is_in_formula(text, match.start("run")):
         unit, before, end = "", "", end - 1
-    has_minus = (match["sign"] or "") in ("-", "–") or match["inner"] in ("-", "–")
+    marks = {match["sign"], match["inner"]}
+    has_minus = not marks.isdisjoint("-–")
     factor = Decimal(-1 if has_minus else 1).scaleb(power + scale_power(scale))
     amounts = tuple(Amount(one.value * factor, abs(factor).scaleb(-one.decimals)) for one in readings)
-    start = match.start("run")
-    for group in ("inner", "before", "sign"):
-        if match[group] and match[group] not in ("±",):
-            start = match.start(group)
+    start = min(match.start(group) for group in ("run", "inner", "before", "sign") if match[group] not in (None, "±"))
     name = unit_name(unit) or unit_name(before)
-    sign = "-" if has_minus else "+" if match["sign"] == "+" or match["inner"] == "+" else ""
-    about = bool(APPROXIMATE.search(text[max(0, start - 24) : start]))
-    is_ratio = bool(TIMES.match(text, end))
-    measure = name if name in CURRENCIES else measure_after(text, end) or measure_after(text, end - len(unit))
-    is_limit = text[max(0, start - 6) : start].rstrip(" *_$")[-1:] in ("<", "≤", "＜")
-    yield WrittenNumber(start, end, amounts, name, about, sign, scale_power(scale), is_ratio, is_limit, measure)
+    is_factor = FACTOR.match(text, end) is not None
+    yield WrittenNumber(
+        start,
+        end,
+        amounts,
+        unit=name,
+        is_approximate=APPROXIMATE.search(text[max(0, start - 24) : start]) is not None,
+        sign="-" if has_minus else "+" if "+" in marks else "",
+        scale=scale_power(scale),
+        is_ratio=not is_factor and TIMES.match(text, end) is not None,
+        is_limit=text[max(0, start - 6) : start].rstrip(" *_$")[-1:] in ("<", "≤", "＜"),
+        may_be_negative=is_factor and text[max(0, start - 3) : start].strip() in ("-", "–"),
+        measure=name if name in CURRENCIES else measure_after(text, end) or measure_after(text, end - len(unit)),
+    )
+
+
+def _is_part_of_name(text: str, end: int) -> bool:
+    """Return whether letters follow a number that are neither a unit, as in `30ms`, nor the end of `1990s`."""
+    is_unit = measure_after(text, end) and not text.startswith("0s", end - 1)
+    return _NAME_GOES_ON.match(text, end) is not None and not is_unit
 
 
 def _is_in_formula(text: str, position: int) -> bool:
@@ -201,8 +214,14 @@ def _is_in_formula(text: str, position: int) -> bool:
 
 def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> Iterator[WrittenNumber]:
     """Yield the numbers; if the first number of a range has no unit, it gets the unit of the second."""
-    for number, following in zip_longest(numbers, numbers[1:]):
-        if following and following.unit and not number.unit and _RANGE.fullmatch(text, number.end, following.start):
+    for before, number, following in zip([None, *numbers], numbers, [*numbers[1:], None], strict=False):
+        if before and before.is_approximate and _RANGE.fullmatch(text, before.end, number.start):
+            number = replace(number, is_approximate=True)
+        is_range = following and following.unit and not number.unit and bool(number.scale) <= bool(following.scale)
+        link = _RANGE.fullmatch(text, number.end, following.start) if following and is_range else None
+        # A dash between a greater and a lesser number joins two clauses, as in `7,095 – 43 % less`.
+        is_falling = following and link and link["sign"] and number.amount.value > following.amount.value
+        if following and link and not link["and"] and not is_falling:
             yield replace(number, unit=following.unit)
         else:
             yield number

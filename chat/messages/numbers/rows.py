@@ -7,14 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
+from chat.messages.numbers.aligned_columns import aligned_numbers, texts_in, word_ends
+from chat.messages.numbers.caches import cache_short_texts
 from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
-from chat.messages.numbers.statistic_words import label_statistic, quantile_label
-from chat.messages.numbers.words_around_numbers import header_unit
+from chat.messages.numbers.sources import GREATEST
+from chat.messages.numbers.statistic_words import MINUTES, label_statistic, quantile_label, statistic_mentions
 
-VALUE: Final = rf"(?P<sign>-|(?<=\.\.)-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d)"
+VALUE: Final = rf"(?P<sign>-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d|-[^\W\d])"
 _CELL: Final = re.compile(
     r"(?P<date>(?<![\w.])\d{4}-\d\d(?:-\d\d)?(?![\w.]))|"
     rf"(?<![\w.,])(?<!\w-){VALUE}|"
@@ -29,15 +30,16 @@ _PAIR: Final = re.compile(
 _PAIRS_LIMIT_CHARS: Final = 4_000
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LABEL_END: Final = re.compile(r": |\s{2,}")
-_HEADER: Final = re.compile(r"\s|[^\W\d]\w*\s")
+_AFTER_ROW_NUMBER: Final = re.compile(r"[.):]\s|\s{2}|\t")
 _INTERVAL: Final = re.compile(
     r"\s*([(\[]-?\d[\d.]*, ?-?\d[\d.]*[)\]]|(?!\d{4}-\d\d)\d[\d.]*(?:[-–]\d[\d.]*|\+)|[<>]=? ?\d[\d.]*)(?=\s)"
 )
 """A range of numbers that is the label of a row."""
+_NUMBER: Final = re.compile(r"[0-9]+\.[0-9]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
 _STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel", "q1", "q3", "ci", "se"}
-QUARTERS: Final = frozenset({"q1", "q3"})
+QUARTERS: Final = frozenset({"q1", "q2", "q3"})
 _STATISTICS_OF_MODELS: Final = frozenset({"slope", "intercept", "stderr", "r2", "r", "weighted", "simple"})
 
 
@@ -63,6 +65,8 @@ class Row:
     """The names of the cells if the line itself contains them; otherwise empty."""
     group: str = ""
     """The label in the first column, if the row has two columns of labels."""
+    texts: tuple[str, ...] = ()
+    """The texts in the columns of labels, in the form of `normal_label`."""
     is_quarter: bool = False
     """True if a label such as Q1 means a quarter of a year and not a quartile."""
 
@@ -71,29 +75,30 @@ class Row:
         """Return whether the row holds a statistic of the other rows, or of a column."""
         if self.is_quarter and self.label in QUARTERS:
             return False
-        is_of_model = self.label in _STATISTICS_OF_MODELS or (any(self.names) and all(map(label_statistic, self.names)))
-        return is_of_model or self.label.endswith("%") or not _STATISTICS.isdisjoint(re.split(r"[\W_]+", self.label))
+        are_statistics = any(self.names) and all(map(label_statistic, self.names))
+        return are_statistics or _names_statistic(self.label)
 
     def is_like(self, other: Row) -> bool:
-        """Return whether both rows may belong to the same table."""
-        return (len(self.cells), self.names) == (len(other.cells), other.names)
+        """Return whether both rows may belong to the same table. Quantiles below a series are a table of their own."""
+        is_alike = (len(self.cells), self.names) == (len(other.cells), other.names)
+        return is_alike and (other.is_statistic or not self.label.endswith("%"))
 
     def may_be_row(self, other: Row) -> bool:
         """Return whether this row may hold the deviation of a value of `other`: it is equal, or holds a statistic."""
-        return self == other or self.is_statistic
+        return self == other or self.is_statistic or bool(statistic_mentions(self.label))
 
 
-def words_of(text: str) -> list[str]:
-    return [word for word in re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}\t-").lower()) if word]
+@cache_short_texts(maxsize=4096)
+def _names_statistic(label: str) -> bool:
+    words = re.split(r"[\W_]+", MINUTES.sub("", label))
+    return label in _STATISTICS_OF_MODELS or label.endswith("%") or not _STATISTICS.isdisjoint(words)
 
 
-@lru_cache(maxsize=4096)
+@cache_short_texts(maxsize=4096)
 def normal_label(text: str) -> str:
-    """Return a label in the form in which labels are compared: in lower case, and without a unit as in `weight_kg`."""
-    words = words_of(text)
-    if len(words) > 1 and header_unit(f"x_{words[-1]}"):
-        words.pop()
-    return " ".join(words)
+    """Return a label in the form in which labels are compared: in lower case, with single spaces."""
+    words = re.split(r"[_\s]+", text.strip(" *`'\"#.:|=,;()[]{}/\t-").lower())
+    return " ".join(filter(None, words))
 
 
 def read_line(line: str, position: int, *, is_first: bool, header: str) -> tuple[list[Row], list[str]]:
@@ -108,7 +113,7 @@ def read_line(line: str, position: int, *, is_first: bool, header: str) -> tuple
     if line.count("=") + line.count(":") > 1 or line[:1] == "{":
         matches = _PAIR.finditer(line[:_PAIRS_LIMIT_CHARS])
         pairs = [_pair(match, position) for match in matches if (match["bare"] or "").count(" ") <= 1]
-        if len(pairs) > 1 or (pairs and line[:1] == "{"):
+        if len(pairs) > 1:
             return pairs, []
     if rows:
         return rows, []
@@ -123,10 +128,9 @@ def read_line(line: str, position: int, *, is_first: bool, header: str) -> tuple
 def _pair(match: re.Match[str], position: int) -> Row:
     key = match["quoted"] or match["bare"]
     cell = read_cell(match, position)
-    if cell:
-        start = position + match.start("sign" if match["sign"] else "run")
-        cell = Cell(start, cell.end, cell.value)
-    return Row(position + match.start(), quantile_label(key) or " ".join(words_of(key)), (cell,))
+    # The key of a pair is no part of its cell.
+    cell = cell and replace(cell, start=position + match.end("quoted" if match["quoted"] else "bare"))
+    return Row(position + match.start(), quantile_label(key) or normal_label(key), (cell,))
 
 
 def _named_cells(line: str, position: int) -> list[Row]:
@@ -134,7 +138,7 @@ def _named_cells(line: str, position: int) -> list[Row]:
     matches = list(_CELL.finditer(line))
     ends = [0, *(match.end() for match in matches)]
     leads = [line[end : match.start()] for end, match in zip(ends, matches, strict=False)]
-    names = [lead.rpartition(", ")[2].strip(" \t|=:(") for lead in leads]
+    names = [lead.rpartition(", ")[2].strip(" \t|=:(+") for lead in leads]
     have_names = all(map(_LETTER.search, names)) and all(match["run"] for match in matches)
     if len(matches) < 2 or not have_names:
         return []
@@ -144,27 +148,35 @@ def _named_cells(line: str, position: int) -> list[Row]:
         # The first number has no name of its own, as in `Ulm: 3 km, height 7`.
         label, names[0] = [names[0]], ""
     if label:
-        return [Row(position, " ".join(words_of(label[0])), tuple(cells), tuple(names))]
+        return [Row(position, normal_label(label[0]), tuple(cells), tuple(names))]
     starts = [position + end + len(lead) - len(lead.lstrip()) for end, lead in zip(ends, leads, strict=False)]
-    return [Row(one, " ".join(words_of(name)), (cell,)) for one, name, cell in zip(starts, names, cells, strict=True)]
+    return [Row(one, normal_label(name), (cell,)) for one, name, cell in zip(starts, names, cells, strict=True)]
 
 
 def _row(line: str, position: int, header: str, *, is_first: bool) -> tuple[Row | None, list[str]]:
     """Return the row of a line, or the names of columns if the line contains those instead."""
-    matches = list(_CELL.finditer(line))
+    matches = [match for match in _CELL.finditer(line) if match[0].count(".") < 2 or read_run(match["run"], ".")]
+    matches = aligned_numbers(header, line, matches) if header else matches
     numbers = [match for match in matches if match["run"]]
     names = [one for one in (line.split("\t") if "\t" in line else re.split(r"[\s|]+", line)) if one.strip()]
     if "[0.025" in line:
         # The line is the header of a table of coefficients: its numbers are the bounds of confidence intervals.
         return None, re.split(r"\s{2,}", line.strip())
     are_names = all(_YEAR.fullmatch(match["run"]) or match[0].endswith("%") for match in numbers)
-    if not numbers or (
-        is_first and are_names and len(names) > len(numbers) + (len(numbers) == 1) and _HEADER.match(line)
-    ):
+    if not numbers or (is_first and are_names and len(names) > len(numbers)):
         return None, names
     label, first = _label(line, matches, header)
+    label = f"{float(label):.15g}" if _NUMBER.fullmatch(label) else label
     cells = tuple(read_cell(match, position) for match in matches[first:] if not match["date"])
-    return (Row(position, label, cells), []) if cells else (None, names)
+    texts = map(normal_label, _texts(line, matches, first, header)) if label else ()
+    return (Row(position, label, cells, texts=tuple(texts)), []) if cells else (None, names)
+
+
+def _texts(line: str, matches: Sequence[re.Match[str]], first: int, header: str) -> tuple[str, ...]:
+    """Return the texts in the columns of labels of a row. `first`: the index of the first cell."""
+    is_numbered = first and not line[: matches[0].start()].strip() and matches[0].end() not in word_ends(header)
+    start = matches[0].end() if is_numbered else 0
+    return texts_in(line[start : matches[first].start()]) if first < len(matches) else ()
 
 
 def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[str, int]:
@@ -174,20 +186,21 @@ def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[st
     if lead and len(matches) > 1 and _is_of_name(line, first) and not _is_in_column(line, matches, header):
         return normal_label(f"{lead} {first['run']}"), 1
     if lead:
-        return normal_label(lead.partition("\t")[0].rstrip(": ").rpartition(": ")[2]), 0
+        return normal_label(lead.partition("\t")[0].rstrip(": ")), 0
     if first["date"]:
         return first["date"], 1
-    if len(matches) == 1 or first["none"]:
+    if len(matches) == 1:
         return "", 0
-    if len(matches) == 2 and first.start() == 0 and quantile_label(first[0]):
+    if first.start() == 0 and quantile_label(first[0]) and len(matches) == max(2, len(header.split()) + 1):
         return quantile_label(first[0]), 1
+    if matches[1]["date"] and len(matches) > 2:
+        # A row number comes before the date.
+        return matches[1]["date"], 2
     between = line[first.end() : matches[1].start()].strip(" \t|")
-    if between.endswith(":") and first[0].endswith("%"):
-        return normal_label(f"{first[0]} {between}"), 1
     if any(map(str.isalpha, between)):
         # A row number comes before the label, as in `0  Ulm  76993.3`. Other columns of text may follow.
-        is_number = first["run"].isdigit() and first.start() == len(line) - len(line.lstrip())
-        return normal_label(between.partition("\t")[0]), 1 if is_number and not first[0].endswith("%") else 0
+        is_number = first[0].isdigit() and _AFTER_ROW_NUMBER.match(line, first.end())
+        return normal_label(between.partition("\t")[0]), 1 if is_number else 0
     if _YEAR.fullmatch(first[0]) or first[0].endswith("%"):
         return first[0], 1
     return "", 0
@@ -207,8 +220,12 @@ def _is_in_column(line: str, matches: Sequence[re.Match[str]], header: str) -> b
 
 
 def read_cell(match: re.Match[str], position: int) -> Cell | None:
+    """Return the number of a match of `VALUE`; `None` if it is missing, or too great. `position`: that of the text."""
     if match["none"]:
         return None
     readings = read_run(match["run"], ".")
     value = float(readings[0].value if readings else 0) * (float(f"1{match['e']}") if match["e"] else 1)
+    if not abs(value) < GREATEST:
+        # This is also true for zero times infinity, as in `0e999`.
+        return None
     return Cell(position + match.start(), position + match.end(), -value if match["sign"] else value)

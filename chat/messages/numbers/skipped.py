@@ -5,14 +5,19 @@ Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 _MONTHS: Final = (
-    "jan|feb|fév|mar|mär|mrz|apr|avr|abr|may|mai|mayo|jun|juin|jul|juil|aug|août|ago|sep|oct|okt|nov|dec|dez|déc|dic|ene|"
+    r"(?:jan(?:uar|uary|vier)?|feb(?:ruar|ruary|rero)?|fév(?:rier)?|mar(?:ch|s|zo)?|märz?|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|"
+    r"mayo?|mai|jun[ei]?|junio|juin|jul[yi]?|julio|juil(?:let)?|aug(?:ust)?|août|ago(?:sto)?|sept?(?:ember|embre|iembre)?|"
+    r"o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|de[cz](?:ember)?|déc(?:embre)?|dic(?:iembre)?|ene(?:ro)?)(?![^\W\d_])|"
     "जनवरी|फ़रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर"
 )
+_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?!\d|[.,]\d| ?[%°$€£₹])"
 _NAMES: Final = (
-    "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|"
+    "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|claude|opus|sonnet|haiku|llama|qwen|grok|"
+    "mistral|deepseek|phi|gemma|kimi|glm|"
     "step|table|figure|fig|chapter|section|phase|page|quarter|task|option|part|"
     "week|line|row|semaine|semana|woche|iso|din|iec|rfc|número|nummer|numéro|artikel|artículo|"
     "schritt|tabelle|abbildung|abb|kapitel|abschnitt|seite|teil|aufgabe|"
@@ -25,24 +30,27 @@ WITHOUT_CLAIMS: Final = (
     r"^ {0,3}(`{3,20}|~{3,20})[^\n]*\n(?:.*\n)*?(?: {0,3}\1[^\n]*$|\Z)",
     r"(?<!`)`{1,3}(?!`)[^`\n]{1,1000}`{1,3}",
     r"!?\[[^\]\[\n]{0,300}\]\([^)\n]{0,1000}\)",
-    r"<?(?:https?|file|mailto):[^\s>)]+>?|\bwww\.[^\s)]+",
+    r"(?:https?|file|mailto):[^\s>)]+|\bwww\.[^\s)]+",
     r"\[(?:GRAPH|IMAGE):\d+\]|\[\^?\d{1,3}\]",
     r"<[a-z/!][^<>\n]{0,300}>",
+)
+"""Regular expressions for text that is no claim and may be long. They match text in lower case, also across lines."""
+NO_CLAIMS: Final = (
     # Numbers of items and headings.
     r"(?:\A|\n)[ >\t]*(?:#{1,6} +)?(?:[-*] +)?[*_]{0,2}\d{1,3}(?:\.\d{1,2})*[.)](?=[ \t*_])",
     r"^[ >\t]*#{1,6} +\d[\d.]*(?= )",
     # Dates and times.
     r"\b(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?\b|\b\d{4}\.\d{1,2}\.\d{1,2}\b",
     r"\d(?<!\w\d)\d?[./-]\d{1,2}[./-]\d{2,4}\b(?![.,]?\d)",
-    r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?",
-    rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})[^\W\d]*\.?,?(?: (?:de )?\d{{4}})?",
-    rf"(?<!\w)(?:{_MONTHS})[^\W\d]*\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d),? ?)?(?:\d{{4}})?",
+    r"(?:\d{2,4}年)(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2} ?月(?:\d{1,2}[日号])?",
+    rf"\b\d{{1,2}}(?:\.|st|nd|rd|th|er)? (?:de |of )?(?:{_MONTHS})\.?,?(?: (?:de )?\d{{4}})?",
+    rf"(?<!\w)(?:{_MONTHS})\.? (?:{_DAY},? ?)?(?:\d{{4}})?",
     r"\d(?<!\d\d)(?:(?<=[01])\d|(?<=2)[0-3])?:[0-5]\d(?::\d{2}(?:\.\d+)?)?(?!\d)(?: ?(?:uhr|[ap]m\b))?",
     r"\b\d{1,2} ?h ?\d{2}\b",
     # Versions, names with digits, ordinals.
     r"\b(?!\d{1,3}(?:\.\d{3})+(?![\d.]\d))v?\d+\.\d+\.\d+(?:\.\d+)*[\w.-]*",
-    r"(?<![a-zß-öø-ɏ_])[a-zß-öø-ɏ_]{1,100}[-‐‑./]?\d[\w.]*(?<!\.)",
-    r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª|th)(?![\w])",
+    r"(?<![a-zß-öø-ɏ_])[a-zß-öø-ɏ_]{1,40}[-‐‑./]?\d[a-zß-öø-ɏ_\d.]*(?<!\.)",
+    r"\b\d+(?:st|nd|rd|th|er|re|ère|ème|e|º|ª|\.º|\.ª)(?!\w)",
     r"\b(?:der|die|das|den|dem|des|am|zum|vom|im|und) \d{1,2}\.(?= [^\W\d])",
     r"第 ?\d+",
     r"\d(?<![\d.]\d)(?>[\d.]*) ?版",
@@ -60,22 +68,24 @@ WITHOUT_CLAIMS: Final = (
     r"(?:/ ?|\b(?:per|pro|je|pour|por|por cada) |प्रति |每 ?)1(?:0|[.,\u00a0\u202f ]000)+(?![\d.,]\d|\d)(?: ?[万千])?",
     # Fractions such as 2/3.
     r"(?<![\d/.,])\d/\d(?![\d/])",
-    r"§+ ?\d[\d.]*",
+    r"§ ?\d[\d.]*",
     # Indices and exponents of formulas.
-    r"[_^](?:\{[^{}\n]{0,100}\}|[+-]?\d+)",
+    r"[_^](?:\{[^{}\n]{0,40}\}|[+-]?\d+)",
 )
-"""Regular expressions for text that is no claim. They match text in lower case, also across lines."""
-_WITHOUT_CLAIMS: Final = tuple(re.compile(pattern, re.MULTILINE) for pattern in WITHOUT_CLAIMS)
+"""Regular expressions for other text that is no claim. Each match begins at most `_NEAR_CHARS` before a digit."""
+_LONG: Final = tuple(re.compile(pattern, re.MULTILINE) for pattern in WITHOUT_CLAIMS)
+_SHORT: Final = tuple(re.compile(pattern, re.MULTILINE) for pattern in NO_CLAIMS)
+_NEAR_CHARS: Final = 48
 _DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
 _BEFORE_CHARS: Final = 24
-_NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$", re.IGNORECASE)
+_NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$")
 _AFTER_NAMED: Final = re.compile(r"[\d%]|[.,]\d")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
     r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|"
     r"[(（\-–—/,:|]\s?|(?:^|[।。.!?])\s*|सन् |वर्ष )[*_]{0,2}$",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _AFTER_YEAR: Final = re.compile(r"[\d.,]\d|\d| ?[%€$£₹]")
 
@@ -88,8 +98,9 @@ def skipped_ranges(text: str) -> bytearray:
     mask = bytearray(len(text))
     lower = text.lower()
     text = lower if len(lower) == len(text) else text
-    for pattern in _WITHOUT_CLAIMS:
-        for match in pattern.finditer(text):
+    ranges = [(_LONG, 0, len(text)), *((_SHORT, *part) for part in _parts_near_digits(text))]
+    for patterns, first, last in ranges:
+        for match in (match for pattern in patterns for match in pattern.finditer(text, first, last)):
             start, end = match.span()
             mask[start:end] = b"\1" * (end - start)
     for match in _DIGITS.finditer(text):
@@ -100,3 +111,16 @@ def skipped_ranges(text: str) -> bytearray:
         if is_named or is_year:
             mask[start:end] = b"\1" * (end - start)
     return mask
+
+
+def _parts_near_digits(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a text that are near digits. Other text needs no search, which takes most of the time."""
+    first, last = -1, 0
+    for match in _DIGITS.finditer(text):
+        if first >= 0 and match.start() > last + 2 * _NEAR_CHARS:
+            yield first, last + _NEAR_CHARS
+            first = -1
+        first = max(0, match.start() - _NEAR_CHARS) if first < 0 else first
+        last = match.end()
+    if first >= 0:
+        yield first, min(last + _NEAR_CHARS, len(text))

@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final
 
+from chat.messages.numbers.aligned_columns import aligned_names
+from chat.messages.numbers.code_tables import code_tables
 from chat.messages.numbers.dictionary_rows import (
-    may_be_names,
     names_below,
-    names_of_cells,
     read_records,
     without_records,
 )
@@ -27,10 +27,9 @@ from chat.messages.numbers.tables import Pivot, Place, Table
 _TABLES_LIMIT_CHARS: Final = 120_000
 """Maximum number of characters that all sources have together whose tables are read."""
 _ROWS_LIMIT: Final = 500
-_NAMES_OF_TITLE: Final = 2
-"""A line with at most so many words above a table is its title rather than the names of its columns."""
 _RULE: Final = re.compile(r"\s*[-=]{3}[-=\s]*")
 _SERIES_NAME: Final = re.compile(r"^(?:Name: (?P<name>[^,\n]+), )?(?:Length: \d+, )?dtype: ")
+_NAMED_VALUE: Final = re.compile(r": |=")
 
 
 class SourceTables:
@@ -39,15 +38,26 @@ class SourceTables:
     def __init__(self, sources: Sequence[SourceText]) -> None:
         """Read the tables of outputs and files, in the order of the sources, up to the limit."""
         self.all: list[Table] = []
-        self._rows: dict[int, tuple[list[int], list[tuple[Table, Row]]]] = {}
+        self._rows: dict[int, tuple[list[int], list[Row]]] = {}
+        self._places: dict[int, tuple[list[int], list[Place]]] = {}
         left = _TABLES_LIMIT_CHARS
         for source in sources:
-            if source.kind in ("output", "file") and len(source.text) <= min(left, SHORT_CHARS):
-                left -= len(source.text)
-                tables = list(_tables(source))
-                self.all += tables
-                rows = sorted(((table, row) for table in tables for row in table.rows), key=lambda one: one[1].start)
-                self._rows[id(source)] = ([row.start for _, row in rows], rows)
+            if source.kind == "question" or len(source.text) > min(left, SHORT_CHARS):
+                continue
+            left -= len(source.text)
+            tables = list(_tables(source))
+            self.all += tables
+            rows = sorted((row for table in tables for row in table.rows), key=lambda row: row.start)
+            self._rows[id(source)] = ([row.start for row in rows], rows)
+            places = [
+                (cell.start, Place(table, row, n))
+                for table in tables
+                for row in table.rows
+                for n, cell in enumerate(row.cells)
+                if cell
+            ]
+            places.sort(key=lambda place: place[0])
+            self._places[id(source)] = ([start for start, _ in places], [place for _, place in places])
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -74,7 +84,7 @@ class SourceTables:
         number = bisect_right(starts, hit.start) - 1
         if number < 0:
             return False
-        row = rows[number][1]
+        row = rows[number]
         lead = hit.source.text[row.start : hit.start]
         first = next((cell for cell in row.cells if cell), None)
         is_label = row.label[:1].isalpha() or row.label.endswith("%")
@@ -82,29 +92,26 @@ class SourceTables:
 
     def place(self, hit: Hit) -> Place | None:
         """Return the place of a number; `None` if the number is in no table."""
-        starts, rows = self._rows.get(id(hit.source), ([], []))
+        starts, places = self._places.get(id(hit.source), ([], []))
         number = bisect_right(starts, hit.start) - 1
         if number < 0:
             return None
-        table, row = rows[number]
-        columns = (n for n, cell in enumerate(row.cells) if cell and cell.start <= hit.start < cell.end)
-        column = next(columns, None)
-        return None if column is None else Place(table, row, column)
+        place = places[number]
+        cell = place.row.cells[place.column]
+        return place if cell and hit.start < cell.end else None
 
 
 def _tables(source: SourceText) -> Iterator[Table]:
     """Yield the tables of a source."""
+    if source.kind == "code":
+        tables, text = code_tables(source)
+        yield from tables
+        yield from _Lines(source).tables(text) if "\t" in text else ()
+        return
     records = read_records(source.text)
     for names, some in groupby(records, key=lambda row: row.names):
         yield Table(source, names, list(some))
     yield from _Lines(source).tables(without_records(source.text, records))
-
-
-def _without_texts(names: list[str], row: Row, line: str, start: int) -> list[str]:
-    """Return the names of columns without the names of text columns that stand after the numbers of a row."""
-    last = row.cells[-1]
-    texts = len(line[last.end - start :].split()) if last and len(names) > len(row.cells) else 0
-    return names[:-texts] if 0 < texts <= len(names) - len(row.cells) else names
 
 
 class _Lines:
@@ -123,8 +130,7 @@ class _Lines:
         position = 0
         for line in text.split("\n"):
             inner = " " * self._second + line[self._second :] if self._second else line
-            is_title = len(self._header) <= _NAMES_OF_TITLE and not self._header_line[:1].isspace()
-            header = self._header_line if self._header and not is_title else ""
+            header = self._header_line if self._header else ""
             found, names = read_line(inner, position, is_first=not self._rows, header=header)
             position += len(line) + 1
             if _RULE.fullmatch(line):
@@ -135,20 +141,31 @@ class _Lines:
                 row = replace(row, group=self._group)
             elif not row:
                 self._second, self._group = 0, ""
-            if may_be_names(self._rows) and len(names) == 1 and not row and line[:1].strip():
-                self._header, self._rows = Pivot(names_of_cells(self._rows[0])), []
             yield from self._ended(line, row)
             if len(found) > 1:
                 yield Table(self._source, [], found)
             elif row:
                 if not self._rows:
-                    self._header = _without_texts(self._header, row, line, position - len(line) - 1)
+                    self._header = self._names_for(row, line, position - len(line) - 1)
                 self._rows.append(row)
             else:
                 self._read_names(line, names)
             if not names:
                 self._above = ""
+            if _SERIES_NAME.match(line):
+                self._header = []
         yield from self._ended("", None)
+
+    def _names_for(self, row: Row, line: str, start: int) -> list[str]:
+        """Return the names of the columns of numbers, without those of columns of text."""
+        names = self._header
+        is_of_line = " ".join(names).split() == self._header_line.split()
+        ends = [cell.end - start for cell in row.cells if cell]
+        if is_of_line and len(ends) == len(row.cells) and (aligned := aligned_names(self._header_line, line, ends)):
+            return Pivot(aligned) if isinstance(names, Pivot) else aligned
+        last = row.cells[-1]
+        texts = len(line[last.end - start :].split()) if last and len(names) > len(row.cells) else 0
+        return names[:-texts] if 0 < texts <= len(names) - len(row.cells) else names
 
     def _ended(self, line: str, row: Row | None) -> Iterator[Table]:
         """Yield the table above a line, if the line does not continue it."""
@@ -157,7 +174,8 @@ class _Lines:
             if not row and (name := _SERIES_NAME.match(line)) and (not self._header or rows[0].label):
                 self._header = [name["name"] or ""]
             yield Table(self._source, rows[0].names or self._header, rows)
-            self._rows, self._header = [], self._header if row else []
+            # A line such as `total: 12` below a table is no row of it.
+            self._rows, self._header = [], self._header if row and not _NAMED_VALUE.search(line) else []
 
     def _read_names(self, line: str, names: list[str]) -> None:
         """Store the names of columns that a line contains; remove them after an empty line."""

@@ -31,10 +31,13 @@ _POSITIONS_LIMIT: Final = 40
 """Maximum number of positions of one value in a short source. In a long source, only the first position is used."""
 _NEAREST_LIMIT: Final = 3
 """Maximum number of different values of a long source that are returned for one wanted value."""
+GREATEST: Final = 1e40
+"""Greater numbers are found in exponential form only."""
 _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for code in range(256))
 """Translation table that replaces all other bytes by spaces. Splitting the result takes a fifth of the time of a
 regular expression.
 """
+_NO_BREAK: Final = re.compile(r"[^\n]")
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
 """Delimiter of a comma-separated table -> a pattern that matches the delimiter, or a quoted cell."""
@@ -61,8 +64,18 @@ def comparable_source(source: SourceText) -> SourceText:
     """
     text = with_ascii_digits(source.text)
     if source.kind in ("output", "file") and ("," in text or ";" in text):
-        text = "\n\n".join(map(_with_tabs, text.split("\n\n")))
-    return SourceText(source.kind, text, source.message_id, source.part_index)
+        text = with_tabs(text)
+    return replace(source, text=text)
+
+
+def with_tabs(text: str) -> str:
+    """Return a text with tabs between the cells of comma-separated tables. Each character keeps its position."""
+    return "\n\n".join(map(_with_tabs, text.split("\n\n")))
+
+
+def with_spaces(text: str) -> str:
+    """Return a text of the same length in which all characters but line breaks are spaces."""
+    return _NO_BREAK.sub(" ", text)
 
 
 def _with_tabs(block: str) -> str:
@@ -96,7 +109,15 @@ class Hit:
     def line_text(self) -> str:
         """The text of the line that contains the number."""
         start = self.source.text.rfind("\n", 0, self.start) + 1
-        return self.source.text[start:].partition("\n")[0].strip() if start >= 0 else ""
+        end = self.source.text.find("\n", self.end)
+        return self.source.text[start : end if end >= 0 else None].strip()
+
+    @property
+    def is_in_list(self) -> bool:
+        """Return whether another number is beside this one, with a comma between them."""
+        before = self.source.text[max(0, self.start - 2) : self.start]
+        after = self.source.text[self.end : self.end + 3]
+        return before.endswith((",", ", ")) or (after[:1] == "," and after[1:].strip()[:1].isdigit())
 
 
 def bounded_sources(sources: Sequence[SourceText]) -> Iterator[SourceText]:
@@ -138,9 +159,10 @@ class Search:
     def hits(self, sources: Sequence[SourceText]) -> Iterator[Hit]:
         """Yield the wanted numbers of the sources, in order of the sources."""
         for source in sources:
-            yield from self._hits_in(source, source.text)
+            yield from self._hits_in(source)
 
-    def _hits_in(self, source: SourceText, text: str) -> Iterator[Hit]:
+    def _hits_in(self, source: SourceText) -> Iterator[Hit]:
+        text = source.text
         is_short = len(text) <= SHORT_CHARS
         # Python writes numbers with a decimal point; files may use a decimal comma.
         found = sorted(self._runs(text, "." if source.kind in ("output", "code") else ""))
@@ -216,34 +238,39 @@ def _beginnings(low: float, high: float) -> Iterator[str]:
     separators.
     """
     for first, last in _decades(low, high):
-        digits = len(str(int(last)))
-        unit = 10.0 ** max(digits - 3, 0) if last >= 1 else 0.01
+        length = len(str(int(last)))
+        unit = 10.0 ** max(length - 3, 0) if last >= 1 else 0.01
         for number in range(int(first / unit), int(last / unit) + 1):
-            yield from _spellings(number, digits, is_small=last < 1)
+            yield from _spellings(number, length, is_small=last < 1)
 
 
 def _decades(low: float, high: float) -> Iterator[tuple[float, float]]:
     """Yield the parts of a range whose numbers have the same number of digits before the point."""
     bottom = 0.0
     top = 1.0
-    while bottom <= high and top < 1e18:
+    while bottom <= high and top < GREATEST:
         if top > low:
             yield max(low, bottom), min(high, top * (1 - 1e-15))
         bottom, top = top, top * 10
 
 
-def _spellings(number: int, digits: int, *, is_small: bool) -> Iterator[str]:
+def _spellings(number: int, length: int, *, is_small: bool) -> Iterator[str]:
+    """Yield the beginnings of the spellings of numbers.
+
+    `number`: the first three digits of the numbers, or all digits before the point. `length`: how many digits are
+    before the point. `is_small`: true for numbers below 1; `number` then has the first two digits after the point.
+    """
     if is_small:
-        yield from (f"0.{number // 10}", f"0,{number // 10}", f".{number:02}", "0")
-    elif digits == 1:
+        yield from (f"0.{number // 10}", f"0,{number // 10}", f".{number:02}", "0", "0,", "0.")
+    elif length == 1:
         yield from (f"{number}", f"{number}.", f"{number},")
         yield from (f"{number}{mark}{digit}" for mark in ".," for digit in range(10))
-    elif digits == 2:
+    elif length == 2:
         yield from (f"{number}", f"{number}.", f"{number},")
     else:
         text = str(number)
         yield text
-        if digits % 3 == 1:
+        if length % 3 == 1:
             yield from (f"{text[0]}.{text[1]}", f"{text[0]},{text[1]}")
         # In India, digits after the last three are grouped by two, as in `12,34,567`.
         yield from (f"{text[:2]}.", f"{text[:2]},", f"{text[0]},{text[1]}")

@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
+from chat.messages.numbers.caches import cache_short_texts
 from chat.messages.numbers.mentions import HALF, Mention
 from chat.messages.numbers.skipped import ORDINAL, PERCENTILE, TO
 
@@ -37,13 +37,17 @@ _LABELS: Final = {
 _KIND_OF_LABEL: Final = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
 _QUANTILE: Final = re.compile(r"0?\.(?:[1-9]0?|[05]5|9[0-9])|0?\.0[1-9]|0?\.[1-9]5")
 """Arguments of `quantile()`, which pandas prints as labels."""
+_PERCENTILE: Final = re.compile(r"\d+(?:\.\d+)?%")
+_QUARTILES: Final = ("q1", "q3")
+MINUTES: Final = re.compile(r"(?<=\d)[ _]?min\b")
 _OF_COLUMNS: Final = frozenset({"mean", "median", "std", "min", "max", "se"})
 _OF_MODELS: Final = frozenset({"slope", "intercept", "r2", "se"})
 _KINDS_OF_MEANS: Final = frozenset({"weighted", "simple"})
 _FAR_CHARS: Final = 30
 """Maximum number of characters between a word such as `weighted` and the word for a mean that it belongs to."""
 _WORDS: Final = {
-    "se": r"standard error|standardfehler|erreur[- ]type|error (?:estándar|típico)|标准误差?|मानक त्रुटि",
+    "se": r"(?:standard error|standardfehler|erreur[- ]type|error (?:estándar|típico))"
+    r"(?: (?:of|der|des|de|del) (?:the |la |l['’])?[^\W\d]\w*)?|标准误差?|मानक त्रुटि",
     "std": r"(?:standard|std\.?) ?dev\w*|\bstd\b|standardabweichung|écart[- ]type|desviación (?:estándar|típica)|"
     r"desv\. \w+|标准差|मानक विचलन",
     "ci": r"confidence|konfidenz\w*|intervalle de confiance|intervalo de confianza|置信区间|विश्वास|\bci\b|"
@@ -54,7 +58,8 @@ _WORDS: Final = {
     "ratio": r"\bratio|verhältnis|rapport entre|razón|比值|अनुपात",
     "difference": r"\bdifference|\bgap\b|distance|unterschied|abstand|differenz|\bécart\b|différence|"
     r"diferencia|distancia|brecha|相差|差距|差值|अंतर|फ़ासला",
-    HALF: r"(?:middle |central )?half of|mittlere hälfte|hälfte der|moitié (?:centrale )?des|mitad (?:central )?de|"
+    HALF: r"(?:middle |central )?half of|\ba quarter of|\bein viertel de|\bun quart des|\buna? cuart[ao]|四分之一|"
+    r"mittlere hälfte|hälfte der|moitié (?:centrale )?des|mitad (?:central )?de|"
     r"一半的|आधे मान|आधे आँकड़े",
     "median": r"median\w*|médian\w*|中位数?|माध्यिका|मध्यिका",
     "mean": r"averag\w*|\bmean\b|durchschnitt\w*|mittelwert\w*|\b(?:arithmetische[sn]? |im )?mittel\b|gesamtmittel|"
@@ -67,6 +72,9 @@ _WORDS: Final = {
     "intercept": r"intercept|achsenabschnitt|ordonnée à l['’]origine|ordenada en el origen|截距|अंतःखंड|अवरोध",
     "r2": r"\br ?(?:²|\^ ?2|2\b)|bestimmtheitsmaß|决定系数",
     "slope": r"\bslope|\bsteigung\b|\bpente\b|\bpendiente\b|斜率|ढाल",
+    "10%": r"(?:first|bottom|lowest) (?:tenth|decile|(?=and ninth dec))|(?:untere|erste)\w* (?:zehntel|dezil)|"
+    r"premier (?:décile|(?=et (?:le )?neuvième))|primer (?:decil|(?=y noveno))",
+    "90%": r"(?:ninth|top) (?:tenth|decile)|(?:obere|oberste|neunte)\w* (?:zehntel|dezil)|neuvième décile|noveno decil",
     "25%": r"(?<![\d-])q1\b|(?:lower|first) quartile|(?:untere|erste)\w* quartil|premier quartile|primer cuartil|"
     r"下四分位数?",
     "75%": r"(?<![\d-])q3\b|(?:upper|third) quartile|(?:obere|dritte)\w* quartil|troisième quartile|"
@@ -80,14 +88,15 @@ _WORD: Final = re.compile("|".join(f"(?P<g{n}>{words})" for n, words in enumerat
 _KINDS: Final = tuple(_WORDS)
 
 
-@lru_cache(maxsize=4096)
+@cache_short_texts(maxsize=4096)
 def label_statistic(label: str) -> str:
     """Return the statistic that a label names, such as `mean`, or `10%` for a percentile; empty if it names none or
     several.
     """
-    found = {
-        _KIND_OF_LABEL.get(word) or (word if word.endswith("%") else "") for word in re.split(r"[^\w%²]+|_", label)
-    } - {""}
+    words = re.split(r"[^\w%.]+|_|\.(?!\d)", MINUTES.sub("", label))
+    # A label such as `q1_taste` names a question or a quarter.
+    words = words if len(words) == 1 else [word for word in words if word not in _QUARTILES]
+    found = {_KIND_OF_LABEL.get(word) or (word if _PERCENTILE.fullmatch(word) else "") for word in words} - {""}
     if not found.isdisjoint(_KINDS_OF_MEANS):
         found.discard("mean")
     return found.pop() if len(found) == 1 else ""
@@ -112,7 +121,7 @@ def quantile_label(key: str) -> str:
     return f"{round(float(key) * 100)}%" if _QUANTILE.fullmatch(key) else ""
 
 
-@lru_cache(maxsize=1024)
+@cache_short_texts(maxsize=1024)
 def statistic_mentions(text: str) -> tuple[Mention, ...]:
     """Return the statistics that a text names, in order. `text`: in lower case."""
     found = tuple(
@@ -137,6 +146,7 @@ def _kind_of_mean(mean: Mention, found: Sequence[Mention], text: str) -> str:
 
 
 def _kind(word: str, kind: str) -> str:
+    """Return the label of a statistic. For a percentile, it has the number of the words."""
     if kind != "percentile":
         return kind
     percent = "".join(filter(str.isdigit, word))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from chat.messages.numbers.aligned_columns import names_of_rows, split_columns
 from chat.messages.numbers.mentions import Mention, mentions
 from chat.messages.numbers.rows import QUARTERS, TOTALS, Cell, Row, normal_label
 from chat.messages.numbers.sources import SourceText
@@ -17,6 +18,7 @@ from chat.messages.numbers.words_around_numbers import header_unit
 _LINK_LETTERS: Final = 2
 """Maximum number of letters of a word such as `vs` and `to` that links two values of one kind."""
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d| ?-?[qQ][1-4])?(?!\d)|(?<=[^\W\d])(?:19|20)\d\d$")
+_YEAR_OR_LETTER: Final = re.compile(rf"{_YEAR.pattern}|(?<=[ _])[A-Za-z]$")
 
 
 class Pivot(list[str]):
@@ -31,6 +33,14 @@ class Table:
         self.source = source
         self._has_quarters = any(row.group or row.label == "q4" for row in rows) or "Q4" in names
         self.rows = tuple(replace(row, is_quarter=True) if self._has_quarters else row for row in rows)
+        self._other_names: dict[str, str] = {}
+        if names_by_row := names_of_rows(_texts(source, rows)):
+            labels, groups, others = names_by_row
+            self.rows = tuple(
+                replace(row, label=label, group=group)
+                for row, label, group in zip(self.rows, labels, groups, strict=True)
+            )
+            self._other_names = {name: label for label, some in zip(labels, others, strict=True) for name in some}
         self.width = len(rows[0].cells)
         self.names = tuple([""] * (self.width - len(names)) + list(names))[-self.width :]
         """One name for each cell; empty if the column has none."""
@@ -52,7 +62,7 @@ class Table:
 
     @cached_property
     def keys(self) -> dict[str, Row]:
-        """The rows by their labels. Without labels, by the numbers in their first column if these are unique."""
+        """The rows by their labels. Without labels, by the numbers that identify them if these are unique."""
         if self.labels or self.width < 2:
             return self.labels
         firsts = {self.key_of(row): row for row in self.rows}
@@ -60,17 +70,37 @@ class Table:
 
     @cached_property
     def row_names(self) -> dict[str, str]:
-        """The names of rows -> their labels: the labels themselves, and names that `learn_names` adds."""
-        return {label: label for label in self.keys}
+        """The names of rows -> their labels in `keys`: these labels, other texts of the rows, and names that
+        `learn_names` adds. A name without a label only contains the name of a row.
+        """
+        others = {name: label for name, label in self._other_names.items() if label in self.keys}
+        return others | {label: label for label in self.keys}
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The labels of groups of rows."""
+        return frozenset(row.group for row in self.rows) - {""}
+
+    @cached_property
+    def has_unique_labels(self) -> bool:
+        """Return whether the label of a row tells which row it is, also without its group."""
+        return len({row.label for row in self.rows}) == len(self.rows)
 
     def mentions(self, text: str) -> list[Mention]:
         """Return the labels of the rows that a text contains, also by other names."""
-        return [replace(one, label=self.row_names[one.label]) for one in mentions(text, self.row_names)]
+        found = mentions(text, self.row_names)
+        return [replace(one, label=label) for one in found if (label := self.row_names[one.label])]
+
+    @cached_property
+    def key_column(self) -> int:
+        """The column of the numbers that identify rows: the first one, or one of years after the numbers of rows."""
+        is_first = self.width < 3 or bool(self.names[0])
+        return int(not is_first and all(_YEAR.fullmatch(f"{value:.15g}") for value in self.columns[1]))
 
     def key_of(self, row: Row) -> str:
-        """Return the number in the first column, which identifies a row of a table without labels."""
-        cell = row.cells[0]
-        return f"{cell.value:g}" if cell and not self.labels else ""
+        """Return the number that identifies a row of a table without labels."""
+        cell = row.cells[self.key_column]
+        return f"{cell.value:.15g}" if cell and not self.labels else ""
 
     @cached_property
     def column_labels(self) -> dict[str, int]:
@@ -78,9 +108,18 @@ class Table:
         return {normal_label(name): n for n, name in enumerate(self.names) if name}
 
     @cached_property
-    def names_of_columns(self) -> frozenset[str]:
-        """The labels of columns, except those that name a statistic."""
-        return frozenset(label for label in self.column_labels if not self.statistic(label))
+    def names_of_columns(self) -> dict[str, str]:
+        """The labels of columns, except those that name a statistic -> these labels."""
+        return {label: label for label in self.column_labels if not self.statistic(label)}
+
+    def names_beside(self, column: int) -> dict[str, str]:
+        """Return the years or letters in the names of columns that are otherwise like the name of a column -> their
+        labels.
+        """
+        found = [(match, name) for name in self.names if (match := _YEAR_OR_LETTER.search(name))]
+        rest = _YEAR_OR_LETTER.sub("", self.names[column])
+        some = {match[0].lower(): normal_label(name) for match, name in found if _YEAR_OR_LETTER.sub("", name) == rest}
+        return some if len(some) > 1 else {}
 
     @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
@@ -137,12 +176,26 @@ class Place:
     @property
     def key(self) -> str:
         """The label of the row, or the number that identifies it."""
-        return self.row.label or (self.table.key_of(self.row) if self.column else "")
+        return self.row.label or (self.table.key_of(self.row) if self.column > self.table.key_column else "")
 
     @property
-    def names(self) -> frozenset[str]:
-        """The labels of the column and the row."""
-        return frozenset({normal_label(self.table.names[self.column]), self.key}) - {""}
+    def column_label(self) -> str:
+        """The label of the column; empty if it has none."""
+        return normal_label(self.table.names[self.column])
+
+    def shares_name(self, other: Place) -> bool:
+        """Return whether the rows have the same label, or a word of one column is in the names of the other place."""
+        one, two = ({*place.column_label.split()} for place in (self, other))
+        is_row = self.key == other.key != ""
+        return is_row or not one.isdisjoint({*two, *other.key.split()}) or not two.isdisjoint(self.key.split())
+
+    def is_later(self, other: Place) -> bool:
+        """Return whether this is the same value as another one, but of a later year or date."""
+        if self.row is other.row:
+            years = _years(self.table.names)
+            return {self.column, other.column} <= {*years} and self.column > other.column
+        dates = [_YEAR.match(place.key) for place in (self, other)]
+        return self.column == other.column and self.table is other.table and all(dates) and self.key > other.key
 
     @property
     def statistic(self) -> str:
@@ -150,18 +203,44 @@ class Place:
         cells = [cell for cell in self.row.cells if cell]
         number = next((n for n, cell in enumerate(cells) if cell is self.row.cells[self.column]), 0)
         lead = self.table.source.text[cells[number - 1].end : cells[number].start] if number else ""
-        if sum(map(str.isalpha, lead)) > _LINK_LETTERS:
+        if "\n" not in lead and sum(map(str.isalpha, lead)) > _LINK_LETTERS:
             return label_statistic(lead.lower())
         if self.row.label in self.table.column_labels and self.table.names[self.column]:
             # A name that is both a row and a column occurs in a table of correlations.
             return "r"
         table = self.table
-        return table.statistic(self.row.label) or table.statistic(normal_label(table.names[self.column]))
+        return table.statistic(self.row.label) or table.statistic(self.column_label)
+
+    @property
+    def is_of_whole(self) -> bool:
+        """Return whether the number is a mean or a median of rows, or the only number of its table."""
+        is_average = self.row.is_statistic and self.statistic in ("mean", "median")
+        return is_average or (len(self.table.rows) == self.table.width == 1 and not self.row.is_statistic)
 
     @property
     def unit(self) -> str:
         """The unit that the column or the row names; empty if none is known."""
         return self.table.units[self.column] or ("" if self.row.is_statistic else header_unit(self.row.label))
+
+
+def _texts(source: SourceText, rows: Sequence[Row]) -> list[Sequence[str]]:
+    """Return the texts in the columns of labels of each row. Columns with one space between them have the same gap in
+    all rows.
+    """
+    if source.kind == "code" or max(len(row.texts) for row in rows) < 2:
+        return [row.texts for row in rows]
+    ends = [next((cell.start for cell in row.cells if cell), row.start) for row in rows]
+    found = split_columns([source.text[row.start : end] for row, end in zip(rows, ends, strict=True)])
+    texts = [list(map(normal_label, some)) for some in found]
+    # A number before the first text only counts the rows.
+    is_numbered = not all("".join(row.texts).startswith(some[0]) for row, some in zip(rows, texts, strict=True))
+    return [some[is_numbered:] for some in texts]
+
+
+def is_other_year(name: str, other: str) -> bool:
+    """Return whether two names of rows or columns name a year each, and not the same one."""
+    one, two = ({match[0][:4] for match in _YEAR.finditer(text)} for text in (name, other))
+    return len(one) == len(two) == 1 and one != two
 
 
 def _years(names: Sequence[str]) -> list[int]:

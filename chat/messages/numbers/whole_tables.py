@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from operator import mul
@@ -13,13 +14,15 @@ from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.rows import Row
 from chat.messages.numbers.tables import Table
-from chat.messages.numbers.words_around_numbers import PERCENTS
+from chat.messages.numbers.words_around_numbers import PERCENT_HINT, PERCENTS
 
 ROWS_LIMIT: Final = 40
 """Maximum number of rows of a table that are paired with each other, unless the sentence names the rows."""
 CELLS_LIMIT: Final = 8
+"""Maximum number of cells of a row, or of columns, that are paired with each other."""
 _DIGITS_OF_ENDS: Final = 4
 _ROWS_OF_SINGLES: Final = 3
+"""Maximum number of rows of a table of single numbers."""
 
 
 def row_counts(number: WrittenNumber, tables: Sequence[Table]) -> Iterator[Result]:
@@ -85,6 +88,9 @@ def shares(number: WrittenNumber, table: Table, rows: Sequence[Row]) -> Iterator
         if is_part:
             factor = 100 if number.unit in PERCENTS and total <= 1.01 else 1
             yield Result(sum(values) * factor, text=f"sum of {len(values)} numbers")
+        if len(table.rows) < _ROWS_OF_SINGLES:
+            # The total without one of two rows is the other row, which is no result.
+            continue
         if 0 < len(values) < len(table.rows):
             yield Result(total - sum(values), "minus", (sum(values), total))
         elif table.width == 1:
@@ -108,7 +114,8 @@ def sum_of_row(number: WrittenNumber, table: Table, row: Row) -> Iterator[Result
 def sums_of_labels(number: WrittenNumber, table: Table) -> Iterator[Result]:
     """Yield the sum of each label and each group in tables with two columns of labels, or its share in the total."""
     rows = [row for row in table.rows if row.group]
-    for label in dict.fromkeys(name for row in rows for name in (row.label, row.group)):
+    counts = Counter(name for row in rows for name in (row.label, row.group))
+    for label in (name for name, count in counts.items() if count > 1):
         for column, total in enumerate(map(sum, table.columns)):
             cells = (row.cells[column] for row in rows if label in (row.label, row.group))
             value = sum(cell.value for cell in cells if cell)
@@ -124,8 +131,13 @@ def column_results(number: WrittenNumber, table: Table, context: Context) -> Ite
     named = [labels[one.label] for one in mentions(f"{context.text} {context.column}", labels)]
     for column in (*named, *(n for n in range(table.width) if n not in named)):
         values = table.columns[column]
+        if number.unit in PERCENTS and not (
+            table.units[column] in PERCENTS or PERCENT_HINT.search(table.names[column])
+        ):
+            continue
         if len(values) > (1 if table.names[column] else 2) and number.may_have_unit(table.units[column]):
             name = table.names[column] or "numbers"
+            # A sum that is in its own column, such as that of 0, 0 and 5, is a copy rather than a computation.
             if sum(values) not in values:
                 yield Result(sum(values), text=f"sum of {name}")
             yield Result(sum(values) / len(values), text=f"mean of {name}")

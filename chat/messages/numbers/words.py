@@ -4,23 +4,29 @@ ones. Pure.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.contexts import CLAUSE_END, Context
 from chat.messages.numbers.mentions import HALF, mentions
 from chat.messages.numbers.naming import owners, statistic_of
-from chat.messages.numbers.rows import normal_label
+from chat.messages.numbers.other_names import learn_names
+from chat.messages.numbers.parallel_lines import ParallelLines
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.rows import QUARTERS, normal_label
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.statistic_words import is_other_statistic, statistic_mentions
-from chat.messages.numbers.tables import Place, Table
+from chat.messages.numbers.tables import Place, Table, is_other_year
 from chat.messages.numbers.words_around_numbers import STATISTIC
 
 IS_NAMED: Final = 4
 """What `nearness` adds if the words name the row or the statistic of a place."""
+_WORD: Final = re.compile(r"[^\W\d_]{3}|[\u0900-\u0963]{3}|[\u3400-\u9fff]{2}")
 _AFTER_CHARS: Final = 40
+"""Maximum distance of a label after a number that it belongs to."""
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
 _QUARTILES: Final = frozenset({"25%", "75%"})
 _EXTREMES: Final = frozenset({"min", "max"})
@@ -29,22 +35,41 @@ _EXTREMES: Final = frozenset({"min", "max"})
 class Words:
     """The words around the numbers of an answer, compared with the tables of its sources."""
 
-    def __init__(self, tables: SourceTables, starts: Sequence[int]) -> None:
-        """`starts`: the positions of all numbers of the answer, in order."""
+    def __init__(
+        self,
+        tables: SourceTables,
+        text: str,
+        numbers: Sequence[WrittenNumber],
+        contexts: Sequence[Context],
+        places: Sequence[Sequence[Place]],
+    ) -> None:
+        """`text`: the answer. `places`: the places that contain the value of each of its numbers."""
         self._tables = tables
-        self._starts = starts
+        self._starts = [number.start for number in numbers]
+        self._lines = ParallelLines(text, numbers, contexts, places)
+        self._learned = learn_names(tables, text, numbers, places)
+        self.places: dict[int, Place | None] = {}
+        """Positions of the numbers whose source is known -> the places of these sources."""
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
+        """Results of `owners`."""
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
         """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
         key = (id(table), context.start, context.position)
         if key not in self._named:
-            found = owners(context, table.row_names, self._number_starts(context))
-            others = frozenset(name for name in found if table.row_names[name] != name)
-            if others and not context.is_cell and not others <= _names_beside(context, others):
-                # Other names are known for some rows only, so the number may belong to a row that has none.
-                found = frozenset()
-            self._named[key] = frozenset(table.row_names[name] for name in found)
+            rows, starts = table.row_names, self._number_starts(context)
+            of_groups = {name: label for name, label in rows.items() if label in table.groups} if table.groups else {}
+            others = {name: rows[name] for name in rows.keys() - of_groups} if of_groups else rows
+            found = owners(context, others, starts)
+            found |= owners(context, of_groups, starts) if of_groups else frozenset()
+            learned = mentions(context.text, self._learned) if self._learned else []
+            names = {one.label for one in learned}
+            beside = mentions(f"{context.head}: {context.clause}", names) if names else []
+            is_topic = len(names) == 1 and not any(map(str.isalpha, context.text[: learned[0].start]))
+            # Names are learned for some rows only, so the number may belong to a row that has none.
+            have_one_each = len(learned) == len(self._number_starts(context))
+            is_unsure = not (context.is_cell or is_topic or have_one_each) and names != {one.label for one in beside}
+            self._named[key] = frozenset() if is_unsure else found
         return self._named[key]
 
     def _number_starts(self, context: Context) -> list[int]:
@@ -52,25 +77,39 @@ class Words:
         some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
         return [start - context.start for start in some]
 
-    def _is_beside(self, label: str, table: Table, context: Context) -> bool:
+    def _is_beside(self, label: str, names: Mapping[str, str], context: Context) -> bool:
         """Return whether no other number stands between a number and the label of a column."""
         numbers = self._number_starts(context)
         return any(
-            one.label == label
+            names[one.label] == label
             and not any(
                 min(one.end, context.position) <= number < max(one.start, context.position)
                 for number in numbers
                 if number != context.position and not one.start <= number < one.end
             )
-            for one in mentions(context.text, table.names_of_columns)
+            for one in mentions(context.text, names)
         )
+
+    def _is_other_column(self, place: Place, names: Mapping[str, str], context: Context) -> bool:
+        """Return whether the words surely name another column than that of a place.
+
+        `names`: the names of the columns -> the labels of the columns.
+        """
+        if context.is_cell:
+            said = frozenset(names[one.label] for one in mentions(f"{context.text} {context.column}", names))
+        else:
+            said = owners(context, names, self._number_starts(context))
+            said = said if all(self._is_beside(label, names, context) for label in said) else frozenset()
+        return bool(said) and place.column_label in {*names.values()} - said
 
     def statistics(self, context: Context) -> frozenset[str]:
         """Return statistics of which a number surely is one; empty if that is not sure."""
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
-            return frozenset(one.label for one in found)
+            # Where the rows are quarters of a year, Q1 is no quartile.
+            quartiles = _QUARTILES if not self._tables.labels.isdisjoint(QUARTERS) else frozenset()
+            return frozenset(one.label for one in found) - quartiles
         label = statistic_of(context, found, self._number_starts(context)) if found else ""
         return _QUARTILES if label == HALF else frozenset({label} if label else ())
 
@@ -83,6 +122,11 @@ class Words:
         """Return whether the words surely name another row, column or statistic than those of a place."""
         if place is None:
             return False
+        if not place.row.is_statistic and self._lines.contradict(place, context):
+            return True
+        return self._is_other(place, context) and not self._continues_list(place, context)
+
+    def _is_other(self, place: Place, context: Context) -> bool:
         said = self.statistics(context) & self._tables.statistics
         is_row = not place.row.is_statistic
         if is_other_statistic(place.statistic, said - _EXTREMES if is_row else said):
@@ -90,24 +134,43 @@ class Words:
         label, table = place.key, place.table
         if not is_row:
             return self._is_other_statistic(place, context, said)
-        if context.is_cell and table.column_labels.get(normal_label(context.column), place.column) != place.column:
+        column = normal_label(context.column)
+        # Names such as `cost` and `cost_kg` have the same label.
+        if context.is_cell and column in table.column_labels and column != place.column_label:
+            return True
+        if context.is_cell and is_other_year(f"{label} {table.names[place.column]}", context.column):
             return True
         if table.is_pivot and context.is_cell and self._is_other_in_transposed(place, context):
             return True
-        if table.is_pivot and not context.is_cell:
-            columns = owners(context, table.names_of_columns, self._number_starts(context))
-            columns = columns if all(self._is_beside(label, table, context) for label in columns) else frozenset()
-            if columns and normal_label(table.names[place.column]) in table.names_of_columns - columns:
-                return True
+        columns = table.names_of_columns if table.is_pivot and not context.is_cell else table.names_beside(place.column)
+        if columns and self._is_other_column(place, columns, context):
+            return True
         named = self.owners(table, context)
-        is_named = label in named or place.row.group in named
-        return bool(label) and bool(named) and not is_named and not _follows(label, context)
+        both = [(label, named - table.groups), (place.row.group, named & table.groups)]
+        if label in named and table.has_unique_labels:
+            both = []
+        return any(own and some and own not in some and not _follows(own, table, context) for own, some in both)
+
+    def _continues_list(self, place: Place, context: Context) -> bool:
+        """Return whether a number continues a list of one value for each row, in which its row has no known name, as in
+        `Ulm had 3, the capital 5`. Further numbers after it may be from the same row.
+        """
+        for number in () if context.is_cell else self._number_starts(context):
+            earlier = self.places.get(context.start + number) if number < context.position else None
+            if earlier and earlier.row is place.row:
+                return True
+            if earlier and (earlier.table, earlier.column) == (place.table, place.column):
+                between = context.text[number : context.position]
+                is_further = CLAUSE_END.search(between) and _WORD.search(between) and not place.table.mentions(between)
+                if is_further and earlier.key in self.owners(place.table, context):
+                    return True
+        return False
 
     def _is_other_in_transposed(self, place: Place, context: Context) -> bool:
         """Return whether the answer's table has the columns of a source as rows, and names another place than this."""
         columns = {one.label for one in mentions(context.text, place.table.names_of_columns)}
         rows = {one.label for one in place.table.mentions(context.column)}
-        is_same = normal_label(place.table.names[place.column]) in columns and place.key in rows
+        is_same = place.column_label in columns and place.key in rows
         return bool(columns and rows) and not is_same
 
     def _is_other_statistic(self, place: Place, context: Context, said: frozenset[str]) -> bool:
@@ -136,21 +199,18 @@ class Words:
         """Return how well the words around a number name a place: a greater number is better. 0: there is no place."""
         if place is None:
             return 0
-        column = normal_label(place.table.names[place.column])
+        column = place.column_label
         is_named = bool(column) and column in f"{context.text} {context.column}"
         is_statistic = bool(place.statistic) and place.statistic in self.statistics(context)
         return 1 + IS_NAMED * (place.key in self.owners(place.table, context) or is_statistic) + 2 * is_named
 
 
-def _names_beside(context: Context, names: frozenset[str]) -> frozenset[str]:
-    """Return those of some names that stand in the number's clause, or that its sentence or item is about."""
-    return frozenset(one.label for one in mentions(f"{context.head}: {context.clause}", names)) | {context.topic}
-
-
-def _follows(label: str, context: Context) -> bool:
+def _follows(label: str, table: Table, context: Context) -> bool:
     """Return whether the label of a row follows a number in its clause, also in brackets."""
-    start = -1 if label.isdigit() else context.text.find(label, context.position, context.position + _AFTER_CHARS)
-    if start < 0:
+    found = () if label.isdigit() else table.mentions(context.text)
+    after = (one.start for one in found if one.label == label and one.start >= context.position)
+    start = next(after, None)
+    if start is None or start > context.position + _AFTER_CHARS:
         return False
     between = context.text[context.position : start].replace("(", "", 1)
     return not CLAUSE_END.search(between)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
+
+from chat.messages.numbers.sources import SHORT_CHARS
 
 _SCALES: Final = {
     3: "k K Tsd. Tsd Tausend tausend thousand thousands mille millier milliers mil miles 千 हज़ार हजार",
@@ -16,18 +19,18 @@ _SCALES: Final = {
     9: "B bn billion billions Mrd. Mrd Milliarde Milliarden Md Mds milliard milliards अरब 十亿",
     12: "trillion trillions Bio. Billionen 万亿 兆",
 }
-_WORDS = {word: power for power, words in _SCALES.items() for word in words.split()} | {"mil millones": 9, "M\u20ac": 6}
+_WORDS = {word: power for power, words in _SCALES.items() for word in words.split()} | {"mil millones": 9}
 _UNITS: Final = {
     "%": "% percent Prozent प्रतिशत pct",
     "pp": "pp Prozentpunkte Prozentpunkten 个百分点 百分点",
-    "‰": "‰",
-    "EUR": "€ EUR Euro Euros euro euros 欧元",
-    "USD": "$ USD US$ US-Dollar dollar dollars Dollar dólares 美元",
-    "GBP": "£ GBP pounds",
-    "JPY": "JPY yen Yen 日元",
-    "CNY": "¥ CNY RMB yuan yuans Yuan 元",
+    "‰": "‰ Promille",
+    "EUR": "€ EUR Euro Euros euro euros 欧元 यूरो",
+    "USD": "$ USD US$ US-Dollar dollar dollars Dollar dólar dólares 美元 डॉलर",
+    "GBP": "£ GBP pounds 英镑 पाउंड",
+    "JPY": "JPY yen yens yenes Yen 日元 येन",
+    "CNY": "¥ CNY RMB yuan yuans yuanes Yuan 人民币 元 युआन",
     "INR": "₹ INR Rs Rs. rupees roupies rupias Rupien 卢比 रुपये रुपए",
-    "CHF": "CHF Franken 瑞士法郎",
+    "CHF": "CHF Franken francs francos 瑞士法郎 फ़्रैंक",
     "kg": "kg 公斤 千克 किग्रा",
     "g": "g",
     "t": "t tonnes Tonnen",
@@ -39,6 +42,7 @@ _UNITS: Final = {
     "°F": "°F ℉",
 }
 _UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_UNIT_WORDS |= dict.fromkeys(("per mille", "pour mille", "por mil", "प्रति हज़ार", "per 1,000", "per 1000"), "‰")
 _UNIT_WORDS |= {"per cent": "%", "pour cent": "%", "por ciento": "%", "percentage points": "pp"}
 _UNIT_WORDS |= {"points de pourcentage": "pp", "puntos porcentuales": "pp", "प्रतिशत अंक": "pp"}
 PERCENTS: Final = ("%", "pp")
@@ -49,7 +53,8 @@ CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "CNY", "INR", "CHF"})
 def _alternatives(words: dict[str, int] | dict[str, str]) -> str:
     ordered = sorted(words, key=len, reverse=True)
     return "|".join(
-        re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else r"(?![瓦克米卡])" if word == "千" else "")
+        re.escape(word)
+        + (r"(?![A-Za-zÀ-ɏ/²³☉⊙])" if word[-1].isascii() else r"(?![瓦克米卡帕赫焦伏字])" if word in "千兆" else "")
         for word in ordered
     )
 
@@ -69,6 +74,8 @@ TIMES: Final = re.compile(
     r"[\s*]*(?:times|[×x](?!\w)|-?fach|-?mal\b|fois|veces|倍|गुना|[\w ]{0,12}as (?:much|many|high))", re.IGNORECASE
 )
 """A word after a number that says that it is a ratio."""
+FACTOR: Final = re.compile(r" ?(?:[×*·]|\\times|\\cdot|(?<= )x(?= )) ?\\?[^\W\d_]")
+"""The sign of a multiplication with a name after a number."""
 APPROXIMATE: Final = re.compile(
     r"(?:\b(?:exceeds?|dépasse(?:nt)?|übersteigt|übertrifft|supera|about|around|approximately|roughly|nearly|almost|over|"
     r"more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
@@ -80,39 +87,54 @@ APPROXIMATE: Final = re.compile(
 DECREASE: Final = re.compile(
     r"\b(?:fell|(?<!\bim )falls?(?! (?:between|within|into))|fallen|drop|dropp|decreas|declin|reduc|down\b|"
     r"loss|lost|lose|shr[aiu]nk|below|minus|lower|negativ|"
-    r"less|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|short|"
+    r"less|fewer|smaller|shorter|behind(?! (?:it|them)\b)|deficit|cold|under|short|"
     r"gefallen|fiel|sank|sinkt|sunk|gesunken|rückgang|rückgäng|zurück|einbuß|perdi|saving|dipp|verlust|weniger|niedriger|"
-    r"kleiner|geringer|unter|abnahme|schrumpf|verlier|verlor|\bnach\.|"
+    r"n(?:ahm|imm|ehm)\w{0,3} [^;:\n]{0,40}?\bab\b|verkürz|verfehl|missed|raccourc|acort|"
+    r"kleiner|geringer|unter(?!schied)|abnahme|schrumpf|verlier|verlor|\bnach\.|"
     r"recul|baiss|chut|diminu|perte|perd|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
     r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|pierd|menos|menor|"
     r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj|rebaj)|"
-    r"下降|减少|下跌|跌|降低|降|亏损|低|负|缺口|短缺|गिर|घट|कमी|कम|नीचे",
-    re.IGNORECASE,
+    r"下降|减少|缩短|下跌|跌|降低|降|亏损|低|负|缺口|短缺|गिर|घट|कमी|कम|(?<!सबसे )नीचे",
 )
-"""A word that says that something fell, or that an amount is negative."""
+"""A word in lower case that says that something fell, or that an amount is negative."""
 INCREASE: Final = re.compile(
     r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
     r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
+    r"n(?:ahm|imm|ehm)\w{0,3} [^;:\n]{0,40}?\bzu\b|verlänger|longer|lengthen|allong|alarg|"
     r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
     r"progress|gagn|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
-    r"gan[aó]\b|crec|aument|sub[ieí]|alza|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
-    r"增长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
+    r"gan[aó]\b|crec|aument|sub[ieí]|alza|avanz|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
+    r"增长|延长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
+)
+"""A word in lower case that says that something grew, or that an amount is positive."""
+RATIO: Final = re.compile(r"\bratio|\bfa[ck]tor\b|verhältnis|rapport (?:entre|de)\b|razón|比值|अनुपात", re.IGNORECASE)
+"""A word that says that a number is a ratio."""
+DIFFERENCE: Final = re.compile(
+    r"differ|\bgaps?\b|\blead|margin|\bapart\b|extra|exceed|between|\badd|\bthan\b|without|remain|interquartile|"
+    r"unterschied|differenz|abstand|vorsprung|spanne|gegenüber|zwischen|zusätzlich|\bals\b|\bohne\b|restlich|übrig|"
+    r"différ|écart|avance|étendue|sépar|amplitude|\bsans\b|restant|\bsin\b|\bentre\b|diferenc|distanci|ventaja|brecha|rango|super[aó]|frente|contre|"
+    r"差|距|之间|间|超|领先|净|不|其余|अंतर|फ़र्क|फर्क|फ़ासला|फासला|बीच|तुलना|मुक़ाबले|मुकाबले|बढ़त|आगे|पीछे|नहीं|बाक़ी|बाकी",
     re.IGNORECASE,
 )
-"""A word that says that something grew, or that an amount is positive."""
+"""A word that says that two values are compared."""
 STATISTIC: Final = re.compile(
     r"averag|mean\b|median|maxim|minim|highest|lowest|least|most\b|largest|smallest|deviation|quartile|rang|total|sum\b|altogether|combined|overall|"
     r"durchschnitt|mittel|höchst|niedrigst|größt|kleinst|abweichung|summe|gesamt|zusammen|"
     r"moyen|médian|élevé|faible|écart|ensemble|conjunto|promedi|media\b|mediana|máxim|mínim|mayor|menor|desviaci|"
-    r"平均|中位|最高|最低|最大|最小|标准差|合计|总|औसत|अधिकतम|न्यूनतम|सबसे|कुल",
-    re.IGNORECASE,
+    r"平均|中位|最高|最低|最大|最小|标准差|合计|总|औसत|अधिकतम|न्यूनतम|सबसे|कुल|जोड़|मिलाकर",
 )
-"""A word that names a statistic of a column."""
-_SCALES_LIMIT_CHARS: Final = 40_000
-_HEADER_SCALES: Final = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3} | {
-    f"m{currency}": 6 for currency in ("eur", "usd", "gbp", "chf")
+"""A word in lower case that names a statistic of a column."""
+_HEADER_SCALES = {"mill": 6, "mio": 6, "mn": 6, "mrd": 9, "md": 9, "tsd": 3, "thousands": 3, "m": 6, "k": 3}
+_HEADER_SCALES |= {"1e3": 3, "1e6": 6, "1e9": 9, "1e7": 7, "1000": 3, "10000": 4, "1000000": 6, "10000000": 7}
+_HEADER_SCALES |= {
+    f"{letter}{currency}": power for letter, power in (("m", 6), ("k", 3)) for currency in ("eur", "usd", "gbp", "chf")
 }
-_SCALE_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ\u0900-\u0963]+|百万|千万|万亿|[千万亿]")
+_SCALE_WORD: Final = re.compile(
+    # Code divides by a power of ten. A letter may be a name, such as that of a class of stars.
+    r"(?:(?<=/)|(?<=/ )|(?<=\bin ))1(?:e[3-9]|0{0,2}(?:[_,]?000){1,3})(?![\w.,]*\d|\w)|"
+    r"(?:\A|(?<=[_\d]))[A-Za-z](?![^\W_])|(?<= \()[A-Za-z](?=\))|(?<=[ (])[A-Za-z](?= ?[€$£¥₹]| [A-Z]{3}\b)|"
+    r"[A-Za-zÀ-ɏ\u0900-\u0963]{2,}|百万|千万|万亿|[千万亿]"
+)
 PERCENT_HINT: Final = re.compile(
     r"%|pct|percent|prozent|pourcent|porcent|proportion|share|rate|ratio|anteil|quote|part\b|taux|tasa|cuota|growth|change|"
     r"conversion|return|volatil|yield|rendit|"
@@ -120,10 +142,11 @@ PERCENT_HINT: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that says that numbers are percentages."""
-_HEADER_UNITS = {
-    "eur": "EUR", "usd": "USD", "gbp": "GBP", "inr": "INR", "jpy": "JPY", "chf": "CHF", "kg": "kg", "km": "km",
-    "cm": "cm", "mm": "mm", "cny": "CNY", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
+_HEADER_UNITS = {one.lower(): one for one in CURRENCIES} | {
+    "kg": "kg", "km": "km", "cm": "cm", "mm": "mm", "pct": "%", "percent": "%", "c": "°C", "f": "°F",
 }  # fmt: skip
+_HEADER_CHARS: Final = 120
+"""Only the end of a longer name is searched for a unit, which bounds the memory of the cache."""
 
 
 def scale_power(word: str) -> int:
@@ -134,9 +157,9 @@ def scale_power(word: str) -> int:
 def named_scales(texts: Iterable[str]) -> frozenset[int]:
     """Return the powers of ten of the scale words in short texts, such as 6 for `revenue (million)`."""
     return frozenset(
-        scale_power(word.title()) or scale_power(word) or _HEADER_SCALES.get(word.lower(), 0)
+        scale_power(word.title()) or scale_power(word) or _HEADER_SCALES.get(re.sub("[_,]", "", word.lower()), 0)
         for text in texts
-        if len(text) <= _SCALES_LIMIT_CHARS
+        if len(text) <= SHORT_CHARS
         for word in _SCALE_WORD.findall(text)
     ) - {0}
 
@@ -158,6 +181,11 @@ def power_of(match: re.Match[str]) -> int:
 
 def header_unit(name: str) -> str:
     """Return the unit in the name of a column or line, such as `kg` in `weight_kg`; empty if there is none."""
+    return _header_unit(name[-_HEADER_CHARS:])
+
+
+@lru_cache(maxsize=1024)
+def _header_unit(name: str) -> str:
     if match := re.search(r"(?<!\d)%|[€£₹$]", name):
         return unit_name(match[0])
     # A single letter at the end, such as in `mean F`, is the name of a group and no unit.

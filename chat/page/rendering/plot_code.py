@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-import threading
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeGuard
 
-CODE_LIMIT_CHARS = 20_000
-"""Maximum length of code. Parsing it takes less than 0.1 s, for which the frames of other answers are delayed."""
+from chat.vocabulary.code_syntax import CODE_LIMIT_CHARS, parse_code
+
 DEPTH_LIMIT = 500
 """Python's parser has a limit that depends on the caller's stack. This lower one gives each caller the same result."""
 TEXT_LIMIT_CHARS = 120
@@ -73,10 +71,6 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.Match)
 
-_MAGIC_LINES = re.compile(r"^[%!].*$", re.MULTILINE)
-"""Lines with commands of notebooks, such as `%matplotlib inline`."""
-_parser_lock = threading.Lock()
-
 
 @dataclass(frozen=True, slots=True)
 class Caption:
@@ -101,14 +95,8 @@ def caption_of(code: str, number: int) -> Caption:
 @lru_cache(maxsize=64)
 def _captions(code: str) -> tuple[Caption, ...]:
     """Return the captions of the figures in order; only the first one if their order is not clear from the code."""
-    try:
-        # The lock is needed because warning filters apply to the whole process.
-        with _parser_lock, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(_MAGIC_LINES.sub("", code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    return _CaptionFinder().read(tree)
+    tree = parse_code(code)
+    return _CaptionFinder().read(tree) if tree else ()
 
 
 @dataclass(slots=True)

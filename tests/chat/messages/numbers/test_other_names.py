@@ -85,3 +85,10 @@ def test_difference_between_two_years_has_the_direction_that_the_sentence_says(
 def test_second_number_of_a_line_belongs_to_the_name_before_its_colon() -> None:
     assert verdicts(FUNDS, "- Alder Global: 3,095,220 USD, fees of $13,928 a year") == ["output"] * 2
     assert verdicts(FUNDS, "- Alder Global: 3,095,220 USD, fees of $18,546 a year") == ["output", "nowhere"]
+
+
+def test_name_with_accents_is_the_label_without_them() -> None:
+    output = "        glow  mass\nVega    40.1  2.14\nRegulus  288  3.81\nSirius  25.4  2.06\n"
+    for number, expected in (("40,1", "output"), ("25,4", "nowhere")):
+        (one,) = trace_numbers(f"La luminosité de Véga est de {number}.", [SourceText("output", output)])
+        assert one.verdict == expected

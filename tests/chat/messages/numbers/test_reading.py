@@ -24,6 +24,11 @@ from chat.messages.numbers.reading import read_numbers
         ("Soit 45,2 milliers d'euros et 2,14 millions de dollars.", ["45200 EUR", "2140000 USD"]),
         ("它用了 5,466 千瓦时和 3千。", ["5466", "3000"]),
         ("The slope is 3.3e-06.", ["0.0000033"]),
+        ("整体来看,3167.4万，低谷，4,634。", ["31674000", "4634"]),
+        ("Der Januar 58 Stunden, les 12 mares, 25 marks.", ["58", "12", "25"]),
+        ("It took 655ms for 16GB in the 1990s.", ["655", "16"]),
+        ("अक्टूबर के 18.9 लाख से 87.5% अधिक, 7 यूरो।", ["1890000", "87.5 %", "7 EUR"]),
+        ("That is 8.7 per 1,000 visits, soit 8,7 pour mille.", ["8.7 ‰", "8.7 ‰"]),
         ("| Fulda | 5,1 | 25 |\n| Bonn | 3.456 | -129 |", ["5.1", "25", "3456", "-129"]),
     ],
 )
@@ -47,6 +52,7 @@ def test_numbers_are_read_with_their_units(text: str, expected: list[str]) -> No
         "The 25th to 75th percentile, die 25. bis 75. Perzentil-Werte, percentiles 25 a 75.",
         "25वें से 75वें पर्सेंटाइल, 第 25 至第 75 百分位",
         "As a rule, |r| > 0.5 is strong, with n − 1 in the denominator.",
+        "Claude Opus 4.5, Llama 3.1 and Grok 4",
         "**版本：**0.9 of **Version:** 3.1",
     ],
 )

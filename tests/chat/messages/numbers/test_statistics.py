@@ -7,6 +7,7 @@ import pytest
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import SourceText
+from chat.messages.numbers.statistic_words import label_statistic
 
 GROUPS = "{'Alba': 7.21, 'Coral': 7.35}\n{'n_Alba': 11, 'n_Coral': 14}\nmedian: 7.240 vs 7.185"
 DESCRIPTION = (
@@ -31,7 +32,6 @@ def verdicts(output: str, text: str, code: str = "") -> list[str]:
         ("t = -4.55, p = 0.01\nn = 180  min = 9.2", ["t", "p", "n", "min"]),
         ("{0.1: 2.96, 0.25: 3.2}", ["10%", "25%"]),
         (QUANTILES, ["10%", "25%", "50%"]),
-        ("95% CI: 28.96 to 31.94", ["95% ci"]),
         ("WT-9     27.591\nWT-10    54.920", ["wt-9", "wt-10"]),
         ("Alba      514960\nRing 2    426649", ["alba", "ring 2"]),
     ],
@@ -104,3 +104,23 @@ def test_source_in_a_long_output_is_accepted_although_another_output_has_the_sam
 
 def test_wrong_value_is_not_derived_from_a_ratio_in_the_same_text() -> None:
     assert verdicts(GROUPS, "Coral is 1.019 times Alba. For Alba it is 7.35.") == ["derived", "nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (
+            "         mean   min\nQ1   250456.1  1067\nQ2   270131.4  1107\nQ4   309052.2  1389\n",
+            "| | Mean |\n|---|---|\n| Q2 | 270,131 |\n",
+        ),
+        ("         mean   sd\n5 min   14.53  1.05\n2 days  10.17  2.41\n", "After 5 min, the mean was 14.53."),
+        ("slope = 3.51\nstderr = 0.482\n", "The slope has a standard error of 0.482."),
+    ],
+)
+def test_names_that_look_like_statistics_do_not_exclude_a_number(output: str, text: str) -> None:
+    assert "nowhere" not in verdicts(output, text)
+
+
+@pytest.mark.parametrize(("label", "statistic"), [("share %", ""), ("97.5%", "97.5%"), ("95% ci", "")])
+def test_percentage_in_a_label_is_a_percentile_only_with_a_number_alone(label: str, statistic: str) -> None:
+    assert label_statistic(label) == statistic

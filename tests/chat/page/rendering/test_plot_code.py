@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.page.rendering.plot_code import CODE_LIMIT_CHARS, NO_CAPTION, TEXT_LIMIT_CHARS, Caption, caption_of
+from chat.page.rendering.plot_code import NO_CAPTION, TEXT_LIMIT_CHARS, Caption, caption_of
+from chat.vocabulary.code_syntax import CODE_LIMIT_CHARS
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 PIECES = (

@@ -1,0 +1,182 @@
+"""Finds the computation that a number of an answer may be the result of, from the numbers around it. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import islice
+from typing import Final
+
+from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, TABLES_LIMIT, equal_results, results
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.contexts import Context
+from chat.messages.numbers.directions import is_opposite, is_other_change, is_reverse_change, is_reverse_comparison
+from chat.messages.numbers.measures import is_other_measure
+from chat.messages.numbers.operands import Operand, Operands
+from chat.messages.numbers.operations import Pair, Result
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.source_tables import SourceTables
+from chat.messages.numbers.tables import Place
+from chat.messages.numbers.words import Words
+from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
+
+_NUMBERS_BEFORE: Final = 12
+"""Number of numbers before and after a number in the text that may be its operands."""
+_NUMBERS_BESIDE: Final = 5
+"""Maximum number of operands in the sentence of a number."""
+_NUMBERS_OF_ROW: Final = 4
+"""Maximum number of operands before the sentence that are of one row."""
+_DIGITS_OF_CHANCE: Final = 3
+"""Maximum number of digits of a number that often equals a ratio or a difference of two values by chance."""
+
+
+class Computations:
+    """The computations of the numbers of one answer."""
+
+    def __init__(
+        self, text: str, numbers: Sequence[WrittenNumber], tables: SourceTables, words: Words, given: Sequence[float]
+    ) -> None:
+        """`given`: the numbers in the question and in code."""
+        self._text, self._numbers = text, numbers
+        self._starts = [number.start for number in numbers]
+        self._tables, self._words, self._given = tables, words, given
+        self._results_left = RESULTS_OF_ANSWER
+        self.operands: dict[int, Operand] = {}
+        """Index of a number -> its source. Numbers without a source that may be no claims are operands, too."""
+        self.unsourced = set[int]()
+        """Indexes of operands without a source. They are not computed from one another, or from numbers in code, as 6
+        from 42 and 7.
+        """
+
+    @cached_property
+    def _of_rows(self) -> dict[str, list[int]]:
+        """Label of a row, or a statistic -> the indexes of the numbers that are of it, in order.
+
+        It is built once: numbers that get their sources later are computed, and are of no row.
+        """
+        found = defaultdict[str, list[int]](list)
+        for n, one in sorted(self.operands.items()):
+            if one.place and (label := one.place.statistic if one.place.row.is_statistic else one.place.key):
+                found[label].append(n)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[float, Place]:
+        """Value -> the place of a number of the answer that has it."""
+        return {one.value: one.place for one in self.operands.values() if one.place}
+
+    def _is_reverse_to_whole(self, result: Result, said: int) -> bool:
+        """Return whether a row is said to be above a mean or another value of the whole, but is below it, or the other
+        way round.
+        """
+        found = [(value, place) for value in result.operands if (place := self._places.get(value))]
+        wholes = [value for value, place in found if place.is_of_whole]
+        rows = [value for value, place in found if place.table.rows[1:] and not place.row.is_statistic]
+        is_difference = result.kind in ("minus", "net", "points") and len(wholes) == len(rows) == 1
+        return is_difference and said * (rows[0] - wholes[0]) < 0
+
+    def _of_row(self, end: int, label: str) -> list[Operand]:
+        """Return the sources of a row, or of a statistic, that numbers before the index `end` have, the last first."""
+        some = self._of_rows.get(label, [])
+        last = bisect_left(some, end)
+        return [self.operands[n] for n in some[max(0, last - _NUMBERS_OF_ROW) : last]][::-1]
+
+    def of_sentence(self, context: Context) -> range:
+        """Return the indexes of the numbers in a sentence."""
+        end = context.start + len(context.text)
+        return range(bisect_left(self._starts, context.start), bisect_left(self._starts, end))
+
+    def equal(self, n: int, ranges: Sequence[Pair], context: Context, *, is_elsewhere: bool) -> list[Result]:
+        """Return the results of computations with nearby numbers that lie in one of these ranges."""
+        number, sentence = self._numbers[n], self.of_sentence(context)
+        beside, before = list[Operand](), list[Operand]()
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        for other in sorted(around, key=lambda other: (abs(other - n), other)):
+            is_near = other in sentence or other < n
+            if is_near and other != n and other in self.operands and not {n, other} <= self.unsourced:
+                (beside if other in sentence else before).append(self.operands[other])
+        is_sourced = n not in self.unsourced
+        some = sentence[:_NUMBERS_BESIDE] if is_sourced else ()
+        written = [float(self._numbers[other].amount.value) for other in some if other != n]
+        if number.unit == "‰":
+            number, ranges = replace(number, unit="%"), [(low / 10, high / 10) for low, high in ranges]
+        of_row = partial(self._of_row, sentence.start)
+        operands = Operands(beside[:_NUMBERS_BESIDE], before, self._given if is_sourced else (), written, of_row)
+        tried = islice(results(number, context, operands, self._tables), self._results_left)
+        equal, computed = equal_results(number, ranges, tried, is_elsewhere=is_elsewhere)
+        self._results_left -= computed
+        values = self._beside(context)
+        return [one for one in equal if not _is_by_chance(number, one, context, values)]
+
+    def fitting(
+        self, n: int, found: Sequence[Result], ranges: Sequence[Pair], context: Context, measures: frozenset[str]
+    ) -> Result | None:
+        """Return the first result that the words, the sign and the unit of a number allow; `None` if there is none.
+
+        The result becomes an operand for later numbers. `found`: the results of `equal`. `measures`: the units of
+        measure that code names.
+        """
+        number = self._numbers[n]
+        if is_other_measure(number.measure, measures):
+            found = [one for one in found if one.kind in ("ratio", "times")]
+        found = [one for one in found if one.kind != "times" or ranges[0][0] <= abs(one.value) <= ranges[0][1]]
+        result = next((one for one in found if self._may_be(n, one, context)), None)
+        # If the source shows a fall by 10 %, `It rose by 10 %` is wrong, even if another result is 10 %.
+        if not result or (found[0].sign == "change" and is_other_change(found[0], result, number.sign)):
+            return None
+        if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
+            return None
+        if not number.sign and self._is_reverse_to_whole(result, direction(context.clause)):
+            return None
+        if result.kind != "ratio" or number.unit:
+            # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.
+            pair = result.operands if result.kind in ("minus", "net") else None
+            self.operands[n] = Operand(result.value / 100 if number.unit in PERCENTS else result.value, pair=pair)
+        return result
+
+    def _may_be(self, n: int, result: Result, context: Context) -> bool:
+        """Return whether the words and the sign of a number allow that the number is this result."""
+        number, following = self._numbers[n], self.operands.get(n + 1)
+        said = direction(context.clause)
+        if following and not number.sign:
+            between = self._text[number.end : self._numbers[n + 1].start]
+            if is_reverse_change(said, result, between, following.value):
+                return False
+        if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
+            # The difference of two means of the sentence may be called a mean, too.
+            return result.kind == "minus" and self._are_beside(result.operands, context)
+        if result.kind == "plus" and not self._are_beside(result.operands, context) and self._is_of_one_row(context):
+            return False
+        if result.kind in ("minus", "net") and not number.sign:
+            return said * self._tables.change(*result.operands) >= 0
+        return not is_opposite(number, result, context)
+
+    def _is_of_one_row(self, context: Context) -> bool:
+        """Return whether the words name the one row that a number is of, so that it is no sum of two rows."""
+        named = (self._words.owners(table, context) for table in self._tables.all[:TABLES_LIMIT])
+        return not STATISTIC.search(context.text) and any(len(labels) == 1 for labels in named)
+
+    def _are_beside(self, values: Sequence[float], context: Context) -> bool:
+        """Return whether the sentence contains these values."""
+        return self._beside(context).issuperset(values)
+
+    def _beside(self, context: Context) -> set[float]:
+        """Return the values of the sources of the numbers in a sentence."""
+        return {self.operands[n].value for n in self.of_sentence(context) if n in self.operands}
+
+
+def _is_by_chance(number: WrittenNumber, result: Result, context: Context, beside: Set[float]) -> bool:
+    """Return whether a result probably equals a number by chance, because no word says what it is.
+
+    `beside`: the values of the numbers in the sentence. The operands of a plain ratio are probably no counts.
+    """
+    if number.digits > _DIGITS_OF_CHANCE:
+        return False
+    text = f"{context.head} {context.text} {context.column}"
+    if result.kind == "ratio" and not number.is_ratio and not any(map(float.is_integer, result.operands)):
+        return not RATIO.search(text)
+    is_difference = result.kind in ("minus", "net") and not number.sign and beside.isdisjoint(result.operands)
+    return is_difference and not any(words.search(text) for words in (DIFFERENCE, INCREASE, DECREASE))

@@ -1,0 +1,105 @@
+"""Checks the direction of computed numbers: growth, a fall, or which of two rows has the greater value. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from chat.messages.numbers.claims import direction
+from chat.messages.numbers.contexts import Context
+from chat.messages.numbers.operations import Pair, Result
+from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.tables import Table
+
+_BEFORE_OBJECT: Final = re.compile(
+    r"(?:\b(?:than|over|above|below|under|behind|als|über|unter|hinter|que|encima|debajo|dessus|dessous|"
+    r"(?:supérieur|inférieur)e?s?|superior(?:es)?|inferior(?:es)?)(?:[\s*][^\s*]{0,8}){0,3}[\s*]|[比较]\s?)[*'’\"«„“]*$"
+)
+"""The text before the row with which another row is compared, as in `more than` and `über dem von`."""
+_AFTER_OBJECT: Final = re.compile(r"[\s*]*(?:से\s|की तुलना|के मुक़ाबले|के मुकाबले)")
+"""The text after that row in Hindi."""
+_OBJECT_CHARS: Final = 30
+"""Number of characters before a row that are searched for such a word."""
+_RESULTING: Final = re.compile(
+    r"[^\d,;:.|\n]{0,40}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{0,4}(?:about|rund|etwa|environ|unos|约)?[\s*]{0,4}"
+    r"[$€£₹¥]?"
+)
+"""The text between a change and the value after it, as in `fell by 2 to 3`."""
+
+
+def is_other_change(change: Result, other: Result, sign: str) -> bool:
+    """Return whether `other` is not the same change: it is no change, or the number has a sign and the operands differ.
+
+    `sign`: the written sign of the number.
+    """
+    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
+
+
+def is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
+    """Return whether the sign of a number, or the words around it, surely contradict the sign of a result."""
+    if result.sign == "difference":
+        return False
+    said = direction(context.clause)
+    if number.sign and (number.sign == "-") != (result.value < 0):
+        return not result.sign or said * result.value <= 0
+    return result.sign == "change" and not number.sign and said * result.value < 0
+
+
+def is_reverse_change(said: int, result: Result, between: str, following: float) -> bool:
+    """Return whether the words say that a value grew or fell by a result to the next number, and it did the opposite.
+
+    `said`: the direction that the words say. `between`: the text between the two numbers.
+    """
+    if following not in result.operands or not _RESULTING.fullmatch(between):
+        return False
+    return said * (2 * following - sum(result.operands)) < 0
+
+
+def is_reverse_comparison(
+    number: WrittenNumber, ranges: Sequence[Pair], context: Context, tables: Sequence[Table]
+) -> bool:
+    """Return whether a sentence such as `Ulm is 3 above Bonn` has the right number, but Ulm has the lesser value."""
+    said = direction(context.clause)
+    if not said or number.sign:
+        return False
+    found = [
+        one - other
+        for table in tables
+        if (rows := _compared(context.text, table))
+        for one, other in _cell_pairs(table, *rows)
+        if any(low <= abs(value) <= high for value in _differences(number, one, other) for low, high in ranges)
+    ]
+    return bool(found) and all(said * one < 0 for one in found)
+
+
+def _compared(text: str, table: Table) -> tuple[str, str] | None:
+    """Return the labels of the two rows that a sentence compares: the subject, and the row after a word such as `than`.
+
+    The result is `None` unless there is one row of each kind.
+    """
+    names = [one for one in table.mentions(text) if one.label not in table.groups]
+    objects = {
+        one.label
+        for one in names
+        if _BEFORE_OBJECT.search(text[max(0, one.start - _OBJECT_CHARS) : one.start])
+        or _AFTER_OBJECT.match(text, one.end)
+    }
+    subjects = {one.label for one in names} - objects
+    return (subjects.pop(), objects.pop()) if len(subjects) == len(objects) == 1 else None
+
+
+def _cell_pairs(table: Table, one: str, other: str) -> Iterator[Pair]:
+    """Yield the numbers that two rows have in the same column. `one` and `other`: the labels of the rows."""
+    for first, second in zip(table.keys[one].cells, table.keys[other].cells, strict=True):
+        if first and second:
+            yield first.value, second.value
+
+
+def _differences(number: WrittenNumber, one: float, other: float) -> Iterator[float]:
+    """Yield the differences of two values that a number may state: absolute or in percent, and in percentage points."""
+    if number.unit == "%":
+        yield (one - other) / other * 100 if other else 0
+    else:
+        yield one - other
+    yield (one - other) * 100

@@ -1,0 +1,148 @@
+"""The directions of computed numbers, and more results that answers compute."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.messages.numbers.ledger import trace_numbers
+from chat.messages.numbers.sources import SourceText
+
+PRICES = "      price\nUlm   14.35\nBonn  11.28\nKiel  17.90\n"
+RATES = "year   share  units\n2021  0.3120   4180\n2022  0.2750   4655\n"
+NUMBERED = "   year   share  units\n0  2021  0.3120   4180\n1  2022  0.2750   4655\n"
+YEARS = "      sold_2023  sold_2024  diff\nUlm        4180       4655   475\nBonn       3020       2900  -120\n"
+LINE = "slope = -0.2137\nintercept = 812.4\n"
+MATRIX = "        width  depth\nwidth    1.00  -0.47\ndepth   -0.47   1.00\n"
+TWO_SUMS = "gas      7314.0\nsolar    2911.0\n"
+CHANGES = "       old    new  change_pct\nUlm   4180   4655        11.4\nBonn  2900   3020         4.1\n"
+
+
+def verdicts(output: str, text: str, question: str = "") -> list[str]:
+    sources = [SourceText("output", output), SourceText("question", question)]
+    return [one.verdict for one in trace_numbers(text, sources)]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Ulm is 3.07 above Bonn.", "Ulm is 3.07 below Bonn."),
+        ("Ulm costs 3.07 more than Bonn.", "Ulm costs 3.07 less than Bonn."),
+        ("Ulm liegt 3,07 über dem von Bonn.", "Ulm liegt 3,07 unter dem von Bonn."),
+        ("Ulm coûte 3,07 de plus que Bonn.", "Ulm coûte 3,07 de moins que Bonn."),
+        ("Ulm queda 3,07 por encima de la de Bonn.", "Ulm queda 3,07 por debajo de la de Bonn."),
+        ("Ulm 比 Bonn 高 3.07。", "Ulm 比 Bonn 低 3.07。"),
+        ("Ulm, Bonn से 3.07 अधिक है।", "Ulm, Bonn से 3.07 कम है।"),
+        ("Ulm is 27.2 % above Bonn.", "Ulm is 27.2 % below Bonn."),
+    ],
+)
+def test_difference_of_two_named_rows_has_the_direction_of_the_words(right: str, wrong: str) -> None:
+    assert verdicts(PRICES, right) == ["derived"]
+    assert verdicts(PRICES, wrong) == ["nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (RATES, "Units rose by 475 to 4,655.", ["derived", "output"]),
+        (RATES, "Units fell by 475 to 4,655.", ["nowhere", "output"]),
+        (RATES, "Die Zahl sank um 475 auf 4.655.", ["nowhere", "output"]),
+        (RATES, "Units fell by 475, from 4,180 to 4,655.", ["nowhere", "output", "output"]),
+        (CHANGES, "In Ulm it grew by 11.4 %.", ["output"]),
+        (CHANGES, "In Ulm it fell by 11.4 %.", ["nowhere"]),
+        (PRICES, "दाम 14.35 से 11.28 हो गया – 3.07 की गिरावट।", ["output", "output", "derived"]),
+        (PRICES, "दाम 14.35 से 11.28 हो गया – 3.07 की बढ़ोतरी।", ["output", "output", "nowhere"]),
+        (NUMBERED, "In 2022, units rose by 475.", ["derived"]),
+        (NUMBERED, "In 2022, units fell by 475.", ["nowhere"]),
+        (YEARS, "In Ulm they grew by 475.", ["output"]),
+        (YEARS, "In Ulm they fell by 475.", ["nowhere"]),
+    ],
+)
+def test_change_has_the_direction_of_the_words(output: str, text: str, expected: list[str]) -> None:
+    assert verdicts(output, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (MATRIX, "| Pair | r |\n|---|---|\n| width, depth | -0.47 |\n", ["output"]),
+        (MATRIX, "| Pair | r |\n|---|---|\n| width, depth | 0.47 |\n", ["nowhere"]),
+        (MATRIX, "Their r is +0.47.", ["nowhere"]),
+        (LINE, "The line is y = 812.4 − 0.2137 × x.", ["output", "output"]),
+    ],
+)
+def test_sign_of_a_copy_is_that_of_the_source(output: str, text: str, expected: list[str]) -> None:
+    assert verdicts(output, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (LINE, "The slope is -0.2137, so 1,000 more of them cost 214."),
+        (LINE, "The slope is -0.2137 a year, or about 2.1 less in a decade."),
+        (PRICES, "Ulm has 14.35 and Kiel 17.90. Both are far apart: Ulm is at 80.2 % of it."),
+        (TWO_SUMS, "There are 7,314 of gas and 2,911 of solar. Gas is 71.5 % of all."),
+        (RATES, "There were 4,180 and then 4,655 of them. The rise is 11.4 %."),
+        (RATES, "In 2022 it is -3.7 points."),
+        (PRICES, "The mean is 14.35 here and 17.90 there, on average 3.55 apart."),
+    ],
+)
+def test_result_that_an_answer_computes_from_numbers_before_it_has_a_source(output: str, text: str) -> None:
+    assert "nowhere" not in verdicts(output, text)
+
+
+def test_difference_to_a_goal_in_the_question_uses_its_scale() -> None:
+    output, text = "q4    2781472\nq3    2309218\n", "Q4 had 2,781,472 and is 281,472 above the goal."
+    assert verdicts(output, text, "Is the goal of 2.5 million reached?") == ["output", "derived"]
+    assert verdicts(output, text, "Is the goal reached?") == ["output", "nowhere"]
+
+
+def test_total_without_one_of_two_rows_is_no_result() -> None:
+    assert verdicts(TWO_SUMS, "Gas had 2,911, which rose.") == ["nowhere"]
+    assert verdicts(TWO_SUMS, "Gas had 7,314, which rose.") == ["output"]
+
+
+def test_number_of_one_named_row_is_no_sum_of_two_values() -> None:
+    fibres = "         fibre\nAlmond    12.5\nLentil    10.7\nBread      6.8\n"
+    assert verdicts(fibres, "Lentil has 10.7, Almond 17.5.") == ["output", "nowhere"]
+    assert verdicts(fibres, "Lentil has 10.7 and Bread 6.8, together 17.5.") == ["output", "output", "derived"]
+
+
+def test_percentage_is_no_sum_of_a_column_of_counts() -> None:
+    counts = "      orders\nUlm      112\nBonn      41\nKiel      37\n"
+    assert verdicts(counts, "It grew by 190 %.") == ["nowhere"]
+    assert verdicts(counts, "It has 190 in all.") == ["derived"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The goal is 1.27.", "nowhere"),
+        ("Ulm costs 1.27 times as much as Bonn.", "derived"),
+        ("Ulm costs 1.27x as much as Bonn.", "derived"),
+        ("Das Verhältnis von Ulm zu Bonn ist 1,27.", "derived"),
+        ("Each visit takes 3.55 of it.", "nowhere"),
+        ("The gap from Ulm to Kiel is 3.55.", "derived"),
+        ("Entre Ulm et Kiel, il y a 3,55.", "derived"),
+        ("Ulm 与 Kiel 相差 3.55。", "derived"),
+    ],
+)
+def test_ratio_or_difference_of_two_distant_values_needs_a_word_for_it(text: str, expected: str) -> None:
+    assert verdicts(PRICES, text) == [expected]
+
+
+def test_word_that_contains_a_word_for_a_rule_is_no_rule() -> None:
+    assert verdicts(MATRIX, "Mit den erzielten Toren sind es 0,81.") == ["nowhere"]
+    assert verdicts(MATRIX, "The standard deviation is 0.81.") == ["nowhere"]
+    assert verdicts(MATRIX, "Das Ziel sind 0,81.") == []
+
+
+def test_row_is_above_or_below_the_value_of_the_whole_as_the_sentence_says() -> None:
+    output = "      rate\nUlm   61.3\nBonn  78.5\n\noverall rate: 68.92\n"
+    lead = "The overall rate is 68.92, that of Ulm 61.3. "
+    assert verdicts(output, f"{lead}So Ulm is 7.62 below.")[-1] == "derived"
+    assert verdicts(output, f"{lead}So Ulm is 7.62 above.")[-1] == "nowhere"
+
+
+@pytest.mark.parametrize(("verb", "expected"), [("nahm um 11,4 % zu", "derived"), ("nahm um 11,4 % ab", "nowhere")])
+def test_verb_in_two_parts_has_a_direction(verb: str, expected: str) -> None:
+    assert verdicts(YEARS, f"Ulm stieg von 4180 auf 4655. Der Absatz {verb}.")[-1] == expected
