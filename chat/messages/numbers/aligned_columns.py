@@ -5,6 +5,7 @@ output of pandas. Pure.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -33,11 +34,13 @@ def aligned_numbers(header: str, line: str, numbers: Sequence[re.Match[str]]) ->
         return [*numbers]
     first = len(header) - len(header.lstrip())
     is_numbered = numbers[0].end() <= first and not line[numbers[0].end() :][:2].strip()
-    cells = [one for n, one in enumerate(numbers) if one.end() in ends or (is_numbered and not n)]
-    others = (one for one in numbers if one not in cells and line[: one.start()].strip())
-    if not all(_LETTER_BESIDE.search(f"{line[: one.start()][-2:]}#{line[one.end() :][:2]}") for one in others):
+    are_cells = [one.end() in ends or (is_numbered and not n) for n, one in enumerate(numbers)]
+    lead = len(line) - len(line.lstrip())
+    others = (one.span() for one, is_cell in zip(numbers, are_cells, strict=True) if not is_cell and one.start() > lead)
+    beside = (f"{line[max(0, start - 2) : start]}#{line[end : end + 2]}" for start, end in others)
+    if not all(map(_LETTER_BESIDE.search, beside)):
         return [*numbers]
-    return cells
+    return [one for one, is_cell in zip(numbers, are_cells, strict=True) if is_cell]
 
 
 def aligned_names(header: str, line: str, ends: Sequence[int]) -> list[str]:
@@ -45,7 +48,7 @@ def aligned_names(header: str, line: str, ends: Sequence[int]) -> list[str]:
     if "\t" in header or not word_ends(header).issuperset(ends):
         return []
     bounds = sorted(word_ends(header) & word_ends(line))
-    starts = [max((bound for bound in bounds if bound < end), default=0) for end in ends]
+    starts = [bounds[place - 1] if (place := bisect_left(bounds, end)) else 0 for end in ends]
     return [re.split(r"\s{2,}", header[start:end].strip())[-1] for start, end in zip(starts, ends, strict=True)]
 
 

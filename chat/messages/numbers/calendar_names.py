@@ -130,7 +130,7 @@ def names_of_days(labels: Collection[str], text: str, written: dict[str, Day]) -
     known: dict[tuple[int, int, int], list[tuple[int, str]]] = {}
     for label, day in dict(days_of_labels(labels, text)).items():
         known.setdefault(day[1:], []).append((day.year, label))
-    for name, day in written.items():
+    for name, day in written.items() if known else ():
         found = [label for year, label in known.get(day[1:], ()) if not (day.year and year) or day.year == year]
         if len(found) == 1 and name != found[0]:
             yield name, found[0]

@@ -107,8 +107,13 @@ class _Literals:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and node.args and getattr(node.func, "attr", "") == "DataFrame":
                 names[node.args[0]] = [self._key(name) for name in _columns(node)]
-            if isinstance(node, ast.Constant) and (quote := _LONG_TEXT.match(self._text, self._span(node)[0])):
-                self._texts.append((quote.end(), self._span(node)[1] - 3))
+            if isinstance(node, ast.JoinedStr):
+                # Its parts have the position of the whole text.
+                inner.update(node.values)
+            if isinstance(node, ast.Constant) and node not in inner:
+                start, end = self._span(node)
+                if quote := _LONG_TEXT.match(self._text, start):
+                    self._texts.append((quote.end(), end - 3))
             target = node.targets[0] if isinstance(node, ast.Assign) else None
             literal = node.value if isinstance(node, ast.Assign) else node
             if node in inner or not isinstance(literal, ast.Dict | ast.List | ast.Tuple):

@@ -29,7 +29,7 @@ _ITEM: Final = re.compile(
     rf"[ \t]*(?:(?:[-*+•]|\d{{1,3}}[.)])[ \t]+|{_TITLE})(?P<head>\*\*[^*\n]{{1,80}}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
 )
 _SENTENCE_CHARS: Final = 1_000
-"""Maximum number of characters of a part of a sentence. Longer sentences are split."""
+"""Maximum number of characters of a part of a sentence. Longer sentences are split, and longer cells are cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Contexts:
             column = headers[number] if is_of_column else ""
             # A number that only counts the rows is not their name.
             is_rank = number > 1 and cells[0].strip(" *.#").isdigit() and any(map(str.isalpha, cells[1]))
-            first, column = comparable(cells[is_rank]), comparable(column)
+            first, column = (comparable(cell[:_SENTENCE_CHARS]) for cell in (cells[is_rank], column))
             return Context(first, line_start, len(first), column=column, is_cell=True, number_start=position)
         place = bisect_right(self._starts, position)
         start = self._starts[place - 1]

@@ -118,9 +118,10 @@ def _has_other_digits(number: WrittenNumber, hit: Hit) -> bool:
 
 def _measures(place: Place, known: KnownUnits) -> set[str]:
     """Return the units of measure that the column or the row of a place names; one may be a price for another."""
-    name, names = place.table.names[place.column], place.table.names
+    of_column = place.table.measures[place.column]
     of_row = "" if place.row.is_statistic else measure_of_name(place.row.label.replace(" ", "_"))
-    return {measure_of_name(name, names) or of_row or known.of_stems.get(name.lower(), ""), place.unit} - {""}
+    name = place.table.names[place.column].lower()
+    return {of_column or of_row or known.of_stems.get(name, ""), place.unit} - {""}
 
 
 def _has_direction(number: WrittenNumber, value: float, context: Context, *, is_change: bool) -> bool:

@@ -78,6 +78,7 @@ _WORDS: Final = "|".join(
 )
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
 _NAME: Final = re.compile(r"[^\W\d]\w*")
+_MAXIMUM: Final = re.compile("_max")
 _IN_BRACKETS: Final = re.compile(r"[(\[（](?P<unit>[^()\[\]（）]{1,8})[)\]）]")
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])|千瓦时|兆瓦时|吉瓦时")
 _NAMES: Final = {
@@ -138,10 +139,15 @@ def measure_in_brackets(name: str) -> str:
     return _NAMES.get(match["unit"].lower(), "") if match else ""
 
 
-def measure_of_name(name: str, others: Collection[str] = ()) -> str:
+def stems_of_maxima(names: Iterable[str]) -> frozenset[str]:
+    """Return what is before `_max` in names, such as `wind` of `wind_max`, so that `wind_min` is a minimum."""
+    return frozenset(name[: match.start()] for name in map(str.lower, names) for match in _MAXIMUM.finditer(name))
+
+
+def measure_of_name(name: str, maxima: Collection[str] = ()) -> str:
     """Return the unit that the name of a column holds, such as `h` of `flight_hours`; empty if it has none.
 
-    `others`: other names. With a name such as `wind_max` among them, `wind_min` is a minimum.
+    `maxima`: what `stems_of_maxima` returns for the names beside it.
     """
     if unit := measure_in_brackets(name):
         return unit
@@ -149,8 +155,7 @@ def measure_of_name(name: str, others: Collection[str] = ()) -> str:
     if not first:
         return "y" if last in _AGES else _NAMES[last] if last in _ARE_NAMES else ""
     compound = "/".join(name.lower().split("_")[-2:])
-    is_minimum = last == "min" and any(one.startswith(f"{first}_max") for one in others)
-    return "" if is_minimum else _NAMES.get(compound, _NAMES.get(last, ""))
+    return "" if last == "min" and first in maxima else _NAMES.get(compound, _NAMES.get(last, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,8 @@ def known_units(texts: Iterable[str]) -> KnownUnits:
     # A letter between two words is a unit, as in `yield_t_ha`.
     parts |= {part for name in names for part in name.split("_")[1:-1]} & {"g", "t"}
     inner = {unit for word, unit in (_SYMBOLS | {"t": "t"}).items() if word.lower() in parts}
-    found = {name: unit for name in names if (unit := measure_of_name(name, names))}
+    maxima = stems_of_maxima(names)
+    found = {name: unit for name in names if (unit := measure_of_name(name, maxima))}
     stems = {stem: unit for name, unit in found.items() if (stem := name.rpartition("_")[0])}
     return KnownUnits(frozenset(found.values()) | inner, stems)
 

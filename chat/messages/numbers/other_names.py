@@ -49,6 +49,7 @@ def learn_names(
     days = written_days(plain)
     # The text may write `véga` for the label `vega`.
     accented = [(word, _without_accents(word)) for word in set(_ACCENTED.findall(plain))]
+    accented = [(word, label) for word, label in accented if label in tables.labels]
     for table in tables.all:
         groups = {row.group for row in table.rows} - {""}
         for labels in (groups, [label for label in table.keys if label not in groups]):

@@ -22,6 +22,8 @@ _FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_
 _FROM_CHARS: Final = 12
 _TO: Final = re.compile(r"[^\d,;:|\n]{0,20}(?:\b(?:to|auf|à|a|hasta)\b|→|增至|降至|[到至])\s?[*_$€£₹¥]*", re.IGNORECASE)
 _END: Final = re.compile(r"[\d\n]")
+_PLACES_LIMIT: Final = 20
+"""Maximum number of places of a number that are compared with the places of the next number."""
 _LEAST: Final = 2
 """Minimum number of votes for a label, and of the columns of a main row."""
 _DIGITS_LEAST: Final = 2
@@ -135,7 +137,7 @@ def _reversed(text: str, numbers: Sequence[WrittenNumber], places: Sequence[Sequ
     for n, (one, other) in enumerate(pairwise(numbers)):
         between = text[one.end : other.start]
         if _TO.fullmatch(between) and _FROM.search(text, max(0, one.start - _FROM_CHARS), one.start):
-            pairs = list(product(places[n], places[n + 1]))
+            pairs = list(product(places[n][:_PLACES_LIMIT], places[n + 1][:_PLACES_LIMIT]))
             are_later = [first.is_later(second) for first, second in pairs]
             if any(are_later) and not any(second.is_later(first) for first, second in pairs):
                 yield from (one.start, other.start)

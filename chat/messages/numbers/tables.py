@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from chat.messages.numbers.aligned_columns import names_of_rows, split_columns
+from chat.messages.numbers.measures import measure_of_name, stems_of_maxima
 from chat.messages.numbers.mentions import Mention, mentions
 from chat.messages.numbers.rows import QUARTERS, TOTALS, Cell, Row, normal_label
 from chat.messages.numbers.sources import SourceText
@@ -116,10 +117,28 @@ class Table:
         """Return the years or letters in the names of columns that are otherwise like the name of a column -> their
         labels.
         """
-        found = [(match, name) for name in self.names if (match := _YEAR_OR_LETTER.search(name))]
-        rest = _YEAR_OR_LETTER.sub("", self.names[column])
-        some = {match[0].lower(): normal_label(name) for match, name in found if _YEAR_OR_LETTER.sub("", name) == rest}
+        some = self._alike.get(_YEAR_OR_LETTER.sub("", self.names[column]), {})
         return some if len(some) > 1 else {}
+
+    @cached_property
+    def _alike(self) -> dict[str, dict[str, str]]:
+        """What `names_beside` returns, by the names without years and letters."""
+        alike: dict[str, dict[str, str]] = {}
+        for name in self.names:
+            if match := _YEAR_OR_LETTER.search(name):
+                alike.setdefault(_YEAR_OR_LETTER.sub("", name), {})[match[0].lower()] = normal_label(name)
+        return alike
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The units of measure that the names of columns hold; empty for a column without one."""
+        maxima = stems_of_maxima(self.names)
+        return tuple(measure_of_name(name, maxima) for name in self.names)
+
+    @cached_property
+    def year_columns(self) -> frozenset[int]:
+        """The indexes of columns with the same quantity in ascending years; none if the table has no such columns."""
+        return frozenset(_years(self.names))
 
     @cached_property
     def columns(self) -> tuple[tuple[float, ...], ...]:
@@ -139,7 +158,7 @@ class Table:
         """The numbers of the same thing in successive years: in columns such as `sales_2023` and `sales_2024`, or in
         rows.
         """
-        columns = _years(self.names)
+        columns = sorted(self.year_columns)
         cells = (tuple(row.cells[n] for n in columns) for row in self.rows)
         rows = [tuple(cell.value for cell in some if cell) for some in cells] if columns else []
         labels = [row.label or self.key_of(row) for row in self.rows]
@@ -192,8 +211,8 @@ class Place:
     def is_later(self, other: Place) -> bool:
         """Return whether this is the same value as another one, but of a later year or date."""
         if self.row is other.row:
-            years = _years(self.table.names)
-            return {self.column, other.column} <= {*years} and self.column > other.column
+            years = self.table.year_columns
+            return self.column in years and other.column in years and self.column > other.column
         dates = [_YEAR.match(place.key) for place in (self, other)]
         return self.column == other.column and self.table is other.table and all(dates) and self.key > other.key
 

@@ -51,7 +51,7 @@ class Words:
         self.places: dict[int, Place | None] = {}
         """Positions of the numbers whose source is known -> the places of these sources."""
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
-        """Results of `owners`."""
+        """Results of `owners` and `_named_columns`."""
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
         """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
@@ -95,12 +95,20 @@ class Words:
 
         `names`: the names of the columns -> the labels of the columns.
         """
-        if context.is_cell:
-            said = frozenset(names[one.label] for one in mentions(f"{context.text} {context.column}", names))
-        else:
-            said = owners(context, names, self._number_starts(context))
-            said = said if all(self._is_beside(label, names, context) for label in said) else frozenset()
+        said = self._named_columns(names, context)
         return bool(said) and place.column_label in {*names.values()} - said
+
+    def _named_columns(self, names: Mapping[str, str], context: Context) -> frozenset[str]:
+        """Return labels of columns of which a number surely has one; empty if that is not sure."""
+        key = (id(names), context.start, context.number_start)
+        if key not in self._named:
+            if context.is_cell:
+                said = frozenset(names[one.label] for one in mentions(f"{context.text} {context.column}", names))
+            else:
+                said = owners(context, names, self._number_starts(context))
+                said = said if all(self._is_beside(label, names, context) for label in said) else frozenset()
+            self._named[key] = said
+        return self._named[key]
 
     def statistics(self, context: Context) -> frozenset[str]:
         """Return statistics of which a number surely is one; empty if that is not sure."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from chat.messages.numbers.contexts import Contexts
 from chat.messages.numbers.ledger import trace_numbers
-from chat.messages.numbers.sources import SourceText
+from chat.messages.numbers.sources import SourceText, Verdict
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 TABLE = """      city  revenue_eur  orders  growth
@@ -154,3 +156,16 @@ def test_time_for_a_table_in_an_answer_grows_linearly_with_its_rows() -> None:
         trace_numbers(text, [SourceText("output", output)])
 
     assert time_growth(trace, 1_600) < GROWTH_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("code", lambda n: " ".join(f"wind{one}_min" for one in range(n))),
+        ("code", lambda n: f"f'''a,b\n1,2\n{'{x}a' * n}'''"),
+        ("output", lambda n: "a " * n + "\n" + "1 " * n),
+    ],
+    ids=["names-of-minima", "parts-of-a-text", "columns"],
+)
+def test_time_grows_linearly_with_the_length_of_a_source(kind: Verdict, source: Callable[[int], str]) -> None:
+    assert time_growth(lambda n: trace_numbers("It is 5.3.", [SourceText(kind, source(n))]), 6_000) < GROWTH_LIMIT
