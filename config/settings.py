@@ -46,8 +46,8 @@ if not SECRET_KEY:
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 
 #: Scheme, host and port of this site, for links in mails. If this is empty, they lead to the first host of
-#: `ALLOWED_HOSTS` that is no pattern, with HTTPS to a public one if there is one. If it has only patterns, Plotline
-#: sends no mail.
+#: `ALLOWED_HOSTS` that is no pattern; with HTTPS, to the first public one if there is one. If it has only patterns,
+#: Plotline sends no mail.
 PUBLIC_URL = [*env.origins("PUBLIC_URL"), ""][0]
 EMAIL_URL = mail.EMAIL_URL if PUBLIC_URL or find_host(ALLOWED_HOSTS) else ""
 
