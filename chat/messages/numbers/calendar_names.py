@@ -60,6 +60,10 @@ def _alternatives(names: Collection[str], plural: str = "") -> str:
     return rf"(?<![\w\u0900-\u0963])(?:{words}){plural}(?![\w\u0900-\u0963])|{signs}"
 
 
+MONTH: Final = _alternatives(_MONTH_NUMBERS)
+"""A regular expression for the names of months."""
+
+
 def _initials(*names: Collection[str]) -> str:
     """Return the first characters of names."""
     return "".join(sorted({name[0] for some in names for name in some}))
@@ -70,7 +74,7 @@ _WRITTEN: Final = re.compile(
     rf"(?=\d|(?<![\w\u0900-\u0963])[{_initials(_MONTH_NUMBERS, _WEEKDAY_NUMBERS)}]|[\u3400-\u9fff])"
     r"(?:"
     r"(?:(?<![\d.,])(?P<before>\d{1,2})(?:\.|st|nd|rd|th|er|º)? (?:de |of )?)?"
-    rf"(?P<month>{_alternatives(_MONTH_NUMBERS)})"
+    rf"(?P<month>{MONTH})"
     r"(?:\.? (?P<after>\d{1,2})(?:st|nd|rd|th)?(?![\d.,]?\d))?(?:,? (?:de )?(?P<year>(?:19|20)\d\d)(?!\d))?|"
     r"(?:(?P<in_year>\d{4})年)?(?<!\d)(?P<number>\d{1,2}) ?月(?:(?P<of_month>\d{1,2})[日号])?|"
     rf"(?P<weekday>{_alternatives(_WEEKDAY_NUMBERS, plural='(?:s|en)?')}))"
@@ -128,9 +132,9 @@ def names_of_days(labels: Collection[str], text: str, written: dict[str, Day]) -
     The label is empty for a day without a label of its own if its month is a label.
     """
     known: dict[tuple[int, int, int], list[tuple[int, str]]] = {}
-    for label, day in dict(days_of_labels(labels, text)).items():
+    for label, day in dict(days_of_labels(labels, text)).items() if written else ():
         known.setdefault(day[1:], []).append((day.year, label))
-    for name, day in written.items() if known else ():
+    for name, day in written.items():
         found = [label for year, label in known.get(day[1:], ()) if not (day.year and year) or day.year == year]
         if len(found) == 1 and name != found[0]:
             yield name, found[0]

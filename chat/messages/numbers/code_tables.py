@@ -108,7 +108,7 @@ class _Literals:
             if isinstance(node, ast.Call) and node.args and getattr(node.func, "attr", "") == "DataFrame":
                 names[node.args[0]] = [self._key(name) for name in _columns(node)]
             if isinstance(node, ast.JoinedStr):
-                # Its parts have the position of the whole text.
+                # The parts of an f-string have the position of the whole f-string.
                 inner.update(node.values)
             if isinstance(node, ast.Constant) and node not in inner:
                 start, end = self._span(node)

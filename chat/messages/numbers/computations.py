@@ -93,7 +93,7 @@ class Computations:
         """Return the results of computations with nearby numbers that lie in one of these ranges."""
         number, sentence = self._numbers[n], self.of_sentence(context)
         beside, before = list[Operand](), list[Operand]()
-        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE + 1, len(self._numbers)))
         for other in sorted(around, key=lambda other: (abs(other - n), other)):
             is_near = other in sentence or other < n
             if is_near and other != n and other in self.operands and not {n, other} <= self.unsourced:

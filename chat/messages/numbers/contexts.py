@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -22,9 +23,10 @@ CLAUSE_END: Final = re.compile(
     r"[,;(){}\[\]，、；（）](?!\d)|\s(?:and|while|whereas|but|than|und|während|aber|als|et|mais|alors|y|pero|mientras|"
     r"और|लेकिन|जबकि)\s|和|而|与|比"
 )
-_RULE_LINE: Final = re.compile(r"[ \t|:]*-[ \t|:-]*")
+_HEADER: Final = re.compile(r"^(?P<names>.+)\n[ \t|:]*-[ \t|:-]*$", re.MULTILINE)
+"""The header of a table, and the line of dashes below it."""
 _TITLE: Final = r"(?=\*\*[^*\n]{1,80}(?:[.:。：]\*\*|\*\*[ \t]?(?:[(（][^()（）\n]{1,40}[)）])?[:：]))"
-"""What follows where a line begins with a title in bold letters."""
+"""Matches at the beginning of a title in bold letters, such as `**Ulm:**`."""
 _ITEM: Final = re.compile(
     rf"[ \t]*(?:(?:[-*+•]|\d{{1,3}}[.)])[ \t]+|{_TITLE})(?P<head>\*\*[^*\n]{{1,80}}\*\*|.*?(?=[:：,，(（]|[.。]\s|$))"
 )
@@ -32,7 +34,7 @@ _SENTENCE_CHARS: Final = 1_000
 """Maximum number of characters of a part of a sentence. Longer sentences are split, and longer cells are cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """The sentence or the row of a table that a number is in, and the position of the number in it."""
 
@@ -48,11 +50,11 @@ class Context:
     column: str = ""
     """The header of the column that the number is in; empty outside of tables."""
     is_cell: bool = False
-    """Whether the number is in a row of a table."""
+    """True if the number is in a row of a table."""
     number_start: int = 0
     """The position of the number in the answer."""
 
-    @property
+    @cached_property
     def clause(self) -> str:
         """The clause of the sentence that contains the number."""
         ends = [0, *(match.end() for match in CLAUSE_END.finditer(self.text))]
@@ -64,17 +66,23 @@ class Contexts:
     """Returns the context of each position in an answer."""
 
     def __init__(self, text: str) -> None:
-        """Split a Markdown text into sentences."""
+        """Split a Markdown text into sentences, and read the headers of its tables."""
         self._text = text
+        self._headers: dict[int, tuple[int, list[str]]] = {}
+        """The position of a paragraph -> the end of the first header in it, and its cells."""
+        for match in _HEADER.finditer(text):
+            names = [cell.strip(" *`") for cell in _cells(match["names"])]
+            self._headers.setdefault(self._paragraph(match.start()), (match.end(), names))
         ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
         self._starts = [part for start, end in pairwise(ends) for part in _parts(text, start, end)]
 
     def at(self, position: int) -> Context:
         """Return the context of the number at a position."""
         line_start = self._text.rfind("\n", 0, position) + 1
-        line = self._text[line_start:].partition("\n")[0]
+        line_end = self._text.find("\n", position)
+        line = self._text[line_start : line_end if line_end >= 0 else None]
         if line.lstrip().startswith("|"):
-            cells = _cells(line)
+            cells = _cells(line, 2)
             number = self._text.count("|", line_start, position) - 1
             headers = self._header(line_start)
             # A number in brackets after another one, such as a percentage, is not of the column.
@@ -97,17 +105,17 @@ class Contexts:
 
     def _header(self, line_start: int) -> list[str]:
         """Return the header cells of the table whose row begins at `line_start`."""
-        first = self._text.rfind("\n\n", 0, line_start)
-        lines = self._text[0 if first < 0 else first : line_start].strip("\n").split("\n")
-        for line, rule in pairwise(lines):
-            if _RULE_LINE.fullmatch(rule):
-                return [cell.strip(" *`") for cell in _cells(line)]
-        return []
+        end, names = self._headers.get(self._paragraph(line_start), (0, []))
+        return names if end < line_start else []
+
+    def _paragraph(self, line_start: int) -> int:
+        """Return the position of the empty line above a line; -1 if there is none."""
+        return self._text.rfind("\n\n", 0, line_start)
 
 
-def _cells(row: str) -> list[str]:
-    """Return the cells of a row of a Markdown table."""
-    return row.strip().removeprefix("|").removesuffix("|").split("|")
+def _cells(row: str, limit: int = -1) -> list[str]:
+    """Return the cells of a row of a Markdown table; after the first `limit` cells, the rest is one cell."""
+    return row.strip().removeprefix("|").removesuffix("|").split("|", limit)
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[int]:

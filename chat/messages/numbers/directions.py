@@ -11,6 +11,7 @@ from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
+from chat.messages.numbers.words_around_numbers import ABOUT
 
 _BEFORE_OBJECT: Final = re.compile(
     r"(?:\b(?:than|over|above|below|under|behind|als|über|unter|hinter|que|encima|debajo|dessus|dessous|"
@@ -22,8 +23,7 @@ _AFTER_OBJECT: Final = re.compile(r"[\s*]*(?:से\s|की तुलना|क
 _OBJECT_CHARS: Final = 30
 """Number of characters before a row that are searched for such a word."""
 _RESULTING: Final = re.compile(
-    r"[^\d,;:.|\n]{0,40}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{0,4}(?:about|rund|etwa|environ|unos|约)?[\s*]{0,4}"
-    r"[$€£₹¥]?"
+    rf"[^\d,;:.|\n]{{0,40}}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{{0,4}}(?:{ABOUT})?[\s*]{{0,4}}[$€£₹¥]?"
 )
 """The text between a change and the value after it, as in `fell by 2 to 3`."""
 

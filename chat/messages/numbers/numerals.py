@@ -14,6 +14,8 @@ RUN: Final = rf"\d+(?:[.,{APOSTROPHES}]\d+|[{SPACES}]\d{{3}}(?!\d))*"
 """Digits with separators. A space separates groups of three digits only."""
 RUN_IN_SOURCE: Final = r"\d+(?:[.,]\d+)*|\.\d+"
 
+YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
 _FORMS = {ord(character): "-" for character in "\N{MINUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{SMALL HYPHEN-MINUS}"}
 _FORMS |= {
     ord("．"): ".",

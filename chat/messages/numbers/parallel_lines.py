@@ -14,13 +14,13 @@ from typing import Final
 
 from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.mentions import comparable
+from chat.messages.numbers.ranges import CHANGED
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Place
+from chat.messages.numbers.words_around_numbers import FROM
 
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]|\*\*")
-_FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
 _FROM_CHARS: Final = 12
-_TO: Final = re.compile(r"[^\d,;:|\n]{0,20}(?:\b(?:to|auf|à|a|hasta)\b|→|增至|降至|[到至])\s?[*_$€£₹¥]*", re.IGNORECASE)
 _END: Final = re.compile(r"[\d\n]")
 _PLACES_LIMIT: Final = 20
 """Maximum number of places of a number that are compared with the places of the next number."""
@@ -136,7 +136,7 @@ def _reversed(text: str, numbers: Sequence[WrittenNumber], places: Sequence[Sequ
     """Yield the positions of the two numbers of a change such as `from 3 to 5` if the first one is of a later year."""
     for n, (one, other) in enumerate(pairwise(numbers)):
         between = text[one.end : other.start]
-        if _TO.fullmatch(between) and _FROM.search(text, max(0, one.start - _FROM_CHARS), one.start):
+        if CHANGED.fullmatch(between) and FROM.search(text, max(0, one.start - _FROM_CHARS), one.start):
             pairs = list(product(places[n][:_PLACES_LIMIT], places[n + 1][:_PLACES_LIMIT]))
             are_later = [first.is_later(second) for first, second in pairs]
             if any(are_later) and not any(second.is_later(first) for first, second in pairs):

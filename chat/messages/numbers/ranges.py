@@ -11,16 +11,17 @@ from typing import Final
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.words_around_numbers import ABOUT, FROM
 
-_UNTIL: Final = r"(?:to|bis|auf|à|a|al|hasta|jusqu'à|until)\b|至|到|增至|降至|变为|से|[-–—]|\.\."
+_UNTIL: Final = r"(?:to|bis|auf|à|a|al|hasta|jusqu'à|until)\b|至|到|增至|降至|变为|→|से|[-–—]|\.\."
 _TO: Final = rf"(?:and|und|et|y)\b|与|和|और|{_UNTIL}"
 _BETWEEN: Final = re.compile(
     rf"[*_]*\s?[^\s\d,;:()|]{{0,14}}[*_]*\s?(?:{_TO})\s?"
-    r"(?:about|around|rund|etwa|près de|environ|unos|约)?\s?[*_$€£₹¥]*",
+    rf"(?:{ABOUT})?\s?[*_$€£₹¥]*",
     re.IGNORECASE,
 )
 """The text between the two numbers of a range: a unit, and a word such as `to`."""
-_CHANGED: Final = re.compile(
+CHANGED: Final = re.compile(
     rf"[^\d,;:|\n]{{0,30}}(?:\([^()\n]{{1,12}}\)|\d[\d-]{{3,6}})?\s?(?:{_UNTIL})\s?[*_$€£₹¥]*", re.IGNORECASE
 )
 """The text between the two numbers of a change. It may contain the time of the first number."""
@@ -30,7 +31,6 @@ _RANGE: Final = re.compile(
     r"介于|位于|落在|范围|区间|之间|不等|बीच|सीमा|अंतराल",
     re.IGNORECASE,
 )
-_FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
 _DIGIT: Final = re.compile(r"\d")
 _BEFORE_CHARS: Final = 60
 """Maximum number of characters searched before a number. Words before another number belong to that one."""
@@ -54,7 +54,7 @@ def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Conte
     """Yield the ranges and changes in a Markdown text."""
     for n, (one, other) in enumerate(pairwise(numbers)):
         between, context = text[one.end : other.start], contexts[n]
-        is_change, is_range = _CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)
+        is_change, is_range = CHANGED.fullmatch(between), _BETWEEN.fullmatch(between)
         if not (is_change or is_range) or other.start >= context.start + len(context.text):
             continue
         before = context.text[max(0, context.position - _BEFORE_CHARS) : context.position]
@@ -62,7 +62,7 @@ def bounds(text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Conte
         lead = _DIGIT.split(before)[-1]
         said = direction(context.clause) or direction(before)
         # In Hindi, `from` follows the first number. Between numbers of two units, the same word means `than`.
-        is_from = _FROM.search(before) or ("से" in between and one.unit == other.unit)
+        is_from = FROM.search(before) or ("से" in between and one.unit == other.unit)
         if said and is_change and is_from and not _RANGE.search(lead):
             yield Bounds(n, is_change=True, is_wrong=said * rise < 0)
         elif is_range and _RANGE.search(lead + text[other.end : other.end + _AFTER_CHARS]):

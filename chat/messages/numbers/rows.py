@@ -11,7 +11,7 @@ from typing import Final
 
 from chat.messages.numbers.aligned_columns import aligned_numbers, texts_in, word_ends
 from chat.messages.numbers.caches import cache_short_texts
-from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, YEAR, read_run
 from chat.messages.numbers.sources import GREATEST
 from chat.messages.numbers.statistic_words import MINUTES, label_statistic, quantile_label, statistic_mentions
 
@@ -36,7 +36,6 @@ _INTERVAL: Final = re.compile(
 )
 """A range of numbers that is the label of a row."""
 _NUMBER: Final = re.compile(r"[0-9]+\.[0-9]+")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 TOTALS: Final = frozenset({"count", "sum", "total", "all", "n", "gesamt", "summe", "合计", "कुल"})
 _STATISTICS: Final = TOTALS | {"mean", "std", "min", "max", "median", "mittel", "q1", "q3", "ci", "se"}
 QUARTERS: Final = frozenset({"q1", "q2", "q3"})
@@ -162,7 +161,7 @@ def _row(line: str, position: int, header: str, *, is_first: bool) -> tuple[Row 
     if "[0.025" in line:
         # The line is the header of a table of coefficients: its numbers are the bounds of confidence intervals.
         return None, re.split(r"\s{2,}", line.strip())
-    are_names = all(_YEAR.fullmatch(match["run"]) or match[0].endswith("%") for match in numbers)
+    are_names = all(YEAR.fullmatch(match["run"]) or match[0].endswith("%") for match in numbers)
     if not numbers or (is_first and are_names and len(names) > len(numbers)):
         return None, names
     label, first = _label(line, matches, header)
@@ -201,7 +200,7 @@ def _label(line: str, matches: Sequence[re.Match[str]], header: str) -> tuple[st
         # A row number comes before the label, as in `0  Ulm  76993.3`. Other columns of text may follow.
         is_number = first[0].isdigit() and _AFTER_ROW_NUMBER.match(line, first.end())
         return normal_label(between.partition("\t")[0]), 1 if is_number else 0
-    if _YEAR.fullmatch(first[0]) or first[0].endswith("%"):
+    if YEAR.fullmatch(first[0]) or first[0].endswith("%"):
         return first[0], 1
     return "", 0
 

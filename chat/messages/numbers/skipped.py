@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_MONTHS: Final = (
-    r"(?:jan(?:uar|uary|vier)?|feb(?:ruar|ruary|rero)?|fév(?:rier)?|mar(?:ch|s|zo)?|märz?|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|"
-    r"mayo?|mai|jun[ei]?|junio|juin|jul[yi]?|julio|juil(?:let)?|aug(?:ust)?|août|ago(?:sto)?|sept?(?:ember|embre|iembre)?|"
-    r"o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|de[cz](?:ember)?|déc(?:embre)?|dic(?:iembre)?|ene(?:ro)?)(?![^\W\d_])|"
-    "जनवरी|फ़रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर"
-)
+from chat.messages.numbers.calendar_names import MONTH
+from chat.messages.numbers.numerals import YEAR
+
+_MONTHS: Final = rf"(?:{MONTH}|(?:mar|ago|mrz|sept|juil)(?![^\W\d_]))"
+"""Names of months. `mar` and `ago` are no days in `calendar_names`, because they may mean something else."""
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?!\d|[.,]\d| ?[%°$€£₹])"
 _NAMES: Final = (
     "version|python|pandas|numpy|scipy|matplotlib|seaborn|windows|excel|gemini|gpt|claude|opus|sonnet|haiku|llama|qwen|grok|"
@@ -80,7 +79,6 @@ _DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
 _BEFORE_CHARS: Final = 24
 _NAMED: Final = re.compile(rf"(?<![^\W_])(?:{_NAMES})\.? ?(?:n[o°]\.? ?)?[*_]{{0,2}}$")
 _AFTER_NAMED: Final = re.compile(r"[\d%]|[.,]\d")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR: Final = re.compile(
     r"(?:\b(?:in|since|from|until|till|by|of|during|for|year|between|and|to|vs\.?|fy|im jahr|jahr|seit|bis|von|und|ab|"
     r"en|depuis|entre|et|année|de|à|desde|hasta|año|y|a|del|than|als|que|à|को|में)\s|"
@@ -107,7 +105,7 @@ def skipped_ranges(text: str) -> bytearray:
         start, end = match.span()
         before = text[max(0, start - _BEFORE_CHARS) : start]
         is_named = not _AFTER_NAMED.match(text, end) and _NAMED.search(before)
-        is_year = _YEAR.fullmatch(match[0]) and not _AFTER_YEAR.match(text, end) and _BEFORE_YEAR.search(before)
+        is_year = YEAR.fullmatch(match[0]) and not _AFTER_YEAR.match(text, end) and _BEFORE_YEAR.search(before)
         if is_named or is_year:
             mask[start:end] = b"\1" * (end - start)
     return mask

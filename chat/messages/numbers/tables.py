@@ -122,7 +122,7 @@ class Table:
 
     @cached_property
     def _alike(self) -> dict[str, dict[str, str]]:
-        """What `names_beside` returns, by the names without years and letters."""
+        """Name of a column without its year or letter -> the result of `names_beside` for such columns."""
         alike: dict[str, dict[str, str]] = {}
         for name in self.names:
             if match := _YEAR_OR_LETTER.search(name):
@@ -184,7 +184,7 @@ class Table:
         return tuple(bool(column) and min(column) < 0 < max(column) for column in self.columns)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """The row and the column of a number in a table."""
 
@@ -192,12 +192,12 @@ class Place:
     row: Row
     column: int
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The label of the row, or the number that identifies it."""
         return self.row.label or (self.table.key_of(self.row) if self.column > self.table.key_column else "")
 
-    @property
+    @cached_property
     def column_label(self) -> str:
         """The label of the column; empty if it has none."""
         return normal_label(self.table.names[self.column])
@@ -216,7 +216,7 @@ class Place:
         dates = [_YEAR.match(place.key) for place in (self, other)]
         return self.column == other.column and self.table is other.table and all(dates) and self.key > other.key
 
-    @property
+    @cached_property
     def statistic(self) -> str:
         """The statistic that the number is, by the text before it, its row or its column; empty if it is none."""
         cells = [cell for cell in self.row.cells if cell]
@@ -230,13 +230,13 @@ class Place:
         table = self.table
         return table.statistic(self.row.label) or table.statistic(self.column_label)
 
-    @property
+    @cached_property
     def is_of_whole(self) -> bool:
         """Return whether the number is a mean or a median of rows, or the only number of its table."""
         is_average = self.row.is_statistic and self.statistic in ("mean", "median")
         return is_average or (len(self.table.rows) == self.table.width == 1 and not self.row.is_statistic)
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """The unit that the column or the row names; empty if none is known."""
         return self.table.units[self.column] or ("" if self.row.is_statistic else header_unit(self.row.label))

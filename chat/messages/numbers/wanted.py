@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chat.messages.numbers.numerals import RUN_IN_SOURCE, read_run
+from chat.messages.numbers.numerals import RUN_IN_SOURCE, YEAR, read_run
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.sources import SHORT_CHARS, SourceText
 from chat.messages.numbers.words_around_numbers import AFTER, PERCENTS, scale_power
 
 _GIVEN: Final = re.compile(rf"(?<![\w.,]){RUN_IN_SOURCE}(?!\w)")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _IN_SCALE: Final = re.compile(r"\b(?:in|en) ([^\W\d_]{2,9}\.?)|单位[:：]? ?([百千万亿]{1,2})")
 
 
@@ -71,7 +70,7 @@ def given_numbers(sources: Sequence[SourceText]) -> Iterator[float]:
     for source in sources:
         if source.kind in ("question", "code") and len(source.text) <= SHORT_CHARS:
             for match in _GIVEN.finditer(source.text):
-                if not _YEAR.fullmatch(match[0]):
+                if not YEAR.fullmatch(match[0]):
                     after = AFTER.match(source.text, match.end()) if source.kind == "question" else None
                     factor = 10.0 ** scale_power((after and after["scale"]) or "")
                     found = read_run(match[0], "." if source.kind == "code" else "")[:1]

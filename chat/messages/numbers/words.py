@@ -102,12 +102,9 @@ class Words:
         """Return labels of columns of which a number surely has one; empty if that is not sure."""
         key = (id(names), context.start, context.number_start)
         if key not in self._named:
-            if context.is_cell:
-                said = frozenset(names[one.label] for one in mentions(f"{context.text} {context.column}", names))
-            else:
-                said = owners(context, names, self._number_starts(context))
-                said = said if all(self._is_beside(label, names, context) for label in said) else frozenset()
-            self._named[key] = said
+            said = owners(context, names, self._number_starts(context))
+            is_sure = all(self._is_beside(label, names, context) for label in said)
+            self._named[key] = said if is_sure else frozenset()
         return self._named[key]
 
     def statistics(self, context: Context) -> frozenset[str]:
@@ -115,7 +112,7 @@ class Words:
         found = statistic_mentions(context.text)
         if context.is_cell:
             found = (*found, *statistic_mentions(context.column))
-            # Where the rows are quarters of a year, Q1 is no quartile.
+            # Q1 is no quartile if rows of the sources are quarters of a year.
             quartiles = _QUARTILES if not self._tables.labels.isdisjoint(QUARTERS) else frozenset()
             return frozenset(one.label for one in found) - quartiles
         label = statistic_of(context, found, self._number_starts(context)) if found else ""
@@ -169,7 +166,7 @@ class Words:
                 return True
             if earlier and (earlier.table, earlier.column) == (place.table, place.column):
                 between = context.text[number : context.position]
-                is_further = CLAUSE_END.search(between) and _WORD.search(between) and not place.table.mentions(between)
+                is_further = CLAUSE_END.search(between) and _WORD.search(between)
                 if is_further and earlier.key in self.owners(place.table, context):
                     return True
         return False
