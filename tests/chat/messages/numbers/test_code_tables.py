@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chat.messages.numbers.code_tables import code_tables
-from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import SourceText
+from tests.chat.messages.numbers.verdicts import verdicts
 
 COLUMNS = "pd.DataFrame({'town': ['Ulm', 'Bonn'], 'sold': [12, -3.5]})"
 ROWS = "towns = [('Ulm', 12, True), ('Bonn', -3.5, False)]"
@@ -78,5 +78,5 @@ def test_characters_before_a_literal_do_not_move_its_position() -> None:
     ],
 )
 def test_numbers_of_an_answer_are_compared_with_the_rows_of_code(text: str, expected: list[str]) -> None:
-    sources = [SourceText("code", "pd.DataFrame({'town': ['Ulm', 'Bonn', 'Hof'], 'sold': [84.4, 79.9, 51.3]})")]
-    assert [one.verdict for one in trace_numbers(text, sources)] == expected
+    code = "pd.DataFrame({'town': ['Ulm', 'Bonn', 'Hof'], 'sold': [84.4, 79.9, 51.3]})"
+    assert verdicts("", text, code=code) == expected

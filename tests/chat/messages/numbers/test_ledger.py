@@ -9,6 +9,7 @@ import pytest
 from chat.messages.numbers.contexts import Contexts
 from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.sources import SourceText, Verdict
+from tests.chat.messages.numbers.verdicts import verdicts
 from tests.time_growth import GROWTH_LIMIT, time_growth
 
 TABLE = """      city  revenue_eur  orders  growth
@@ -16,16 +17,11 @@ TABLE = """      city  revenue_eur  orders  growth
 1    Bonn       2568.20      43 -0.0521
 2  Kassel      74770.75    2266  0.5000
 """
-SOURCES = [SourceText("output", TABLE), SourceText("question", "Is 4711 above it?"), SourceText("code", "limit = 815")]
 SALES = """\
   region   revenue  orders  share
 0  North  48210.55     312  0.274
 1   East  61340.90     401  0.349
 """
-
-
-def verdicts(text: str) -> list[str]:
-    return [one.verdict for one in trace_numbers(text, SOURCES)]
 
 
 @pytest.mark.parametrize(
@@ -51,26 +47,26 @@ def verdicts(text: str) -> list[str]:
     ],
 )
 def test_number_has_a_source_only_if_row_unit_sign_and_rounding_fit_its_sentence(text: str, verdict: str) -> None:
-    assert verdicts(text) == [verdict]
+    assert verdicts(TABLE, text, question="Is 4711 above it?", code="limit = 815") == [verdict]
 
 
 def test_numbers_that_are_swapped_between_two_rows_have_no_source() -> None:
-    assert verdicts("Ulm (1,381 orders) is behind Kassel (2,266 orders).") == ["output", "output"]
-    assert verdicts("Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
+    assert verdicts(TABLE, "Ulm (1,381 orders) is behind Kassel (2,266 orders).") == ["output", "output"]
+    assert verdicts(TABLE, "Ulm (2,266 orders) is behind Kassel (1,381 orders).") == ["nowhere", "nowhere"]
 
 
 def test_statistic_of_a_column_is_no_source_for_the_value_of_a_row() -> None:
-    sources = [SourceText("output", f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n")]
+    output = f"{TABLE}\n{'':8}orders\nmean  1230.000\nmax   2266.000\n"
     for text, verdict in (
         ("Ulm is above the average of 1,230 orders.", "output"),
         ("Ulm has 1,230 orders.", "nowhere"),
         ("Ulm has 2,266 orders.", "nowhere"),
     ):
-        assert [one.verdict for one in trace_numbers(text, sources)] == [verdict], text
+        assert verdicts(output, text) == [verdict], text
 
 
 @pytest.mark.parametrize(
-    ("output", "text", "verdicts"),
+    ("output", "text", "expected"),
     [
         (SALES, "East has 34.9 % of the revenue.", ["output"]),
         (SALES, "North comes to 48,210.55 in 312 orders.", ["output", "output"]),
@@ -91,9 +87,9 @@ def test_statistic_of_a_column_is_no_source_for_the_value_of_a_row() -> None:
     ],
 )
 def test_column_names_restrict_only_sources_in_the_rows_of_their_own_table(
-    output: str, text: str, verdicts: list[str]
+    output: str, text: str, expected: list[str]
 ) -> None:
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
+    assert verdicts(output, text) == expected
 
 
 def test_digits_of_keys_and_digests_are_not_read_as_numbers() -> None:
@@ -114,7 +110,7 @@ def test_context_of_a_number_in_a_very_long_sentence_has_at_most_1000_characters
 
 
 @pytest.mark.parametrize(
-    ("output", "text", "verdicts"),
+    ("output", "text", "expected"),
     [
         ("       gwh\nWind   10254.0\nSolar  5306.0\n", "Wind made 10.25 TWh.", ["output"]),
         ("       gwh\nWind   10254.0\nSolar  5306.0\n", "Wind made 10.35 TWh.", ["nowhere"]),
@@ -143,9 +139,9 @@ def test_context_of_a_number_in_a_very_long_sentence_has_at_most_1000_characters
     ],
 )
 def test_source_is_found_if_the_text_uses_another_unit_or_a_short_form_of_a_name(
-    output: str, text: str, verdicts: list[str]
+    output: str, text: str, expected: list[str]
 ) -> None:
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == verdicts
+    assert verdicts(output, text) == expected
 
 
 def test_time_for_a_table_in_an_answer_grows_linearly_with_its_rows() -> None:

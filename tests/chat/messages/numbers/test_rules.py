@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.measures import known_units
-from chat.messages.numbers.sources import SourceText
+from tests.chat.messages.numbers.verdicts import verdicts
 
 TEST = "F = 28.43, p = 0.0265\n"
 NESTED = """{
@@ -71,17 +70,13 @@ manager     4741.0  4946.0
 clerk       2310.0  2421.0
 """
 LEVELS = "       temp\nUlm   -7.4\nBonn   7.9\n"
-
 TIMES = "      median_ms\nroute\n/a         1840\n/b          912\n"
 AMOUNTS = "      revenue_k_eur\nUlm           301.8\nBonn          411.6\n"
 PRICES = "     price_eur\nTea       8.60\nJam       2.40\n"
 PLAIN = "      first  second\nUlm   737.8   640.9\nBonn  902.6   743.8\n"
-TEMPERATURES = "temp_min  -3.5\ntemp_max  31.2\n"
 FORMULA = "slope = -0.2045\nintercept = 21.4\n"
 LONG = "121932631112635269\n7.382905639401\n"
 CRASHES = "      sessions  crashes\nUlm     843950     7372\nBonn    743950     8372\n"
-
-
 CROPS = """\
         north  south  area  farms  days
 Wheat    6.21   6.94   120     33    97
@@ -91,10 +86,6 @@ Oats     3.95   4.03    36     21    93
 Beets   74.30  77.90    25     12   131
 """
 HERD = "cows: 16\nmilk_kg: 455.2\n\n          coef    se\nwarmth  -72.31  1.83\nsize      5.12  2.44\n"
-
-
-def verdicts(output: str, text: str) -> list[str]:
-    return [one.verdict for one in trace_numbers(text, [SourceText("output", output)])]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +136,8 @@ def test_source_of_a_number_is_found_in_each_form_of_output(output: str, text: s
         (LEAGUE, "Ulm won 14; the other club has 12 wins.", ["output", "output"]),
         (QUANTILES, "They reach 4.51 to 4.84, with a median of 4.12 and a mean of 4.11.", ["output"] * 4),
         (COUNTS, "Von 640 sind 124 über 400 Tsd. Zellen, also 19,4 %.", ["output", "output", "derived"]),
+        ("mean  40.0\n75%   61.5\n90%   88.5\n", "The top tenth is above 88.5.", ["output"]),
+        ("slope 3.521  standard error 0.163\n", "The slope is 3.521 ± 0.163.", ["output", "output"]),
     ],
 )
 def test_names_in_a_sentence_select_the_row_or_statistic_that_is_the_source(
@@ -177,7 +170,9 @@ def test_names_in_a_sentence_select_the_row_or_statistic_that_is_the_source(
     ],
 )
 def test_value_that_can_be_computed_from_the_output_has_a_source(output: str, text: str) -> None:
-    assert "nowhere" not in verdicts(output, text)
+    *others, computed = verdicts(output, text)
+    assert "nowhere" not in others
+    assert computed == "derived"
     last = text.rsplit(" ", 2 if "%" in text else 1)[0]
     assert verdicts(output, f"{last} 7,777.77.")[-1:] == ["nowhere"]
 
@@ -208,6 +203,17 @@ def test_numbers_of_a_table_have_the_scale_that_its_header_or_the_text_says() ->
         (LONG, "It is 121,932,631,112,635,269.", ["output"]),
         (LONG, "It is 121,932,631,112,635,268.", ["nowhere"]),
         (LONG, "It is 7.382905639407.", ["nowhere"]),
+        ("load_mw 58089\n", "最高负荷为58,089兆瓦。", ["output"]),
+        ("site  dbh_cm\nA     16.2\nB     18.4\n", "A 的胸径为 16.2 米。", ["nowhere"]),
+        ("site  lead_mg_l\nA     14.56\nB     13.36\n", "A has 14.56 mg/l.", ["output"]),
+        ("site  lead_mg_l\nA     14.56\nB     13.36\n", "A has 14.56 g/l.", ["nowhere"]),
+        ("daily energy in GWh: {'load': 1258.4, 'solar': 159.0}\n", "总用电量约12.6亿千瓦时。", ["output"]),
+        ("total value (k EUR): 57938.7\n", "The total is 57,938.7 euros.", ["nowhere"]),
+        (
+            "A 7095\nB 12516\n",
+            "A hat 7.095 – 43 % weniger als B, dort sind es 12.516.",
+            ["output", "derived", "output"],
+        ),
     ],
 )
 def test_unit_scale_and_digits_must_be_those_of_the_source(output: str, text: str, expected: list[str]) -> None:
@@ -262,33 +268,8 @@ def test_rows_of_a_group_are_not_compared_with_each_other() -> None:
 
 
 def test_digit_in_a_list_of_code_is_preferred_to_a_computation() -> None:
-    sources = [SourceText("output", "55 34 144"), SourceText("code", "a, b = 0, 1\nprimes = [2, 3, 5]")]
-    found = trace_numbers("It begins with 3, then come 55 and 34.", sources)
-    assert [one.verdict for one in found] == ["code", "output", "output"]
-
-
-@pytest.mark.parametrize(
-    ("output", "text", "expected"),
-    [
-        ("load_mw 58089\n", "最高负荷为58,089兆瓦。", ["output"]),
-        ("site  dbh_cm\nA     16.2\nB     18.4\n", "A 的胸径为 16.2 米。", ["nowhere"]),
-        ("site  lead_mg_l\nA     14.56\nB     13.36\n", "A has 14.56 mg/l.", ["output"]),
-        ("site  lead_mg_l\nA     14.56\nB     13.36\n", "A has 14.56 g/l.", ["nowhere"]),
-        ("daily energy in GWh: {'load': 1258.4, 'solar': 159.0}\n", "总用电量约12.6亿千瓦时。", ["output"]),
-        ("total value (k EUR): 57938.7\n", "The total is 57,938.7 euros.", ["nowhere"]),
-        ("slope 3.521  standard error 0.163\n", "The slope is 3.521 ± 0.163.", ["output", "output"]),
-        (
-            "A 7095\nB 12516\n",
-            "A hat 7.095 – 43 % weniger als B, dort sind es 12.516.",
-            ["output", "derived", "output"],
-        ),
-        ("mean  40.0\n75%   61.5\n90%   88.5\n", "The top tenth is above 88.5.", ["output"]),
-    ],
-)
-def test_unit_scale_and_quantile_of_a_number_must_be_those_of_its_source(
-    output: str, text: str, expected: list[str]
-) -> None:
-    assert verdicts(output, text) == expected
+    text, code = "It begins with 3, then come 55 and 34.", "a, b = 0, 1\nprimes = [2, 3, 5]"
+    assert verdicts("55 34 144", text, code=code) == ["code", "output", "output"]
 
 
 @pytest.mark.parametrize(

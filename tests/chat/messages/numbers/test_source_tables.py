@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import SourceText
 from chat.messages.numbers.tables import Table
+from tests.chat.messages.numbers.verdicts import verdicts
 
 
 def read_tables(output: str) -> list[Table]:
@@ -134,21 +134,21 @@ C-03       Stool    51   12.4
         ("The floor lamp (84) is ahead of the little seat (36).", ["output", "output"]),
         ("The floor lamp (36) is ahead of the chair (84).", ["nowhere", "nowhere"]),
         ("Floor lamp and chair sold 120 pieces (respectively 84 and 36).", ["derived", "output", "output"]),
+        ("Floor lamp and chair sold 120 pieces (respectively 36 and 84).", ["nowhere"] * 3),
     ],
 )
 def test_rows_with_two_names_own_the_numbers_beside_either_name(text: str, expected: list[str]) -> None:
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", SHOPS)])] == expected
+    assert verdicts(SHOPS, text) == expected
 
 
 def test_percentage_that_begins_a_line_may_name_a_quantile() -> None:
-    sources = [SourceText("output", "      fibre  salt\n0.25   0.57  0.01\n0.75   6.95  0.31\n")]
-    assert [one.verdict for one in trace_numbers("| 75 % | 6.95 | 0.31 |", sources)] == ["output"] * 3
+    output = "      fibre  salt\n0.25   0.57  0.01\n0.75   6.95  0.31\n"
+    assert verdicts(output, "| 75 % | 6.95 | 0.31 |") == ["output"] * 3
 
 
 def test_question_whose_name_begins_with_q1_is_no_quartile() -> None:
-    sources = [SourceText("output", "q1_taste: pupils 2.50 (sd 1.15), staff 3.56 (sd 1.21)\n")]
-    text = "Pupils give 2.50 on average (standard deviation 1.15)."
-    assert [one.verdict for one in trace_numbers(text, sources)] == ["output", "output"]
+    output = "q1_taste: pupils 2.50 (sd 1.15), staff 3.56 (sd 1.21)\n"
+    assert verdicts(output, "Pupils give 2.50 on average (standard deviation 1.15).") == ["output", "output"]
 
 
 PERSONS = "  id sex  weight\n1203   f    65.3\n1210   m    55.4\n1217   f    71.9\n"
@@ -166,7 +166,7 @@ IDS = "     id  height  weight\n2033917   171.2    65.3\n2033941   164.8    55.4
     ],
 )
 def test_first_number_of_a_line_may_be_an_id_or_a_value(output: str, text: str, expected: list[str]) -> None:
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])] == expected
+    assert verdicts(output, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,9 @@ def test_first_number_of_a_line_may_be_an_id_or_a_value(output: str, text: str, 
     "output", ["town  share_2019  share_2024\n Ulm        31.5        27.3\n", "year   Ulm\n2019  31.5\n2024  27.3\n"]
 )
 def test_number_below_another_year_in_a_table_of_the_answer_has_no_source(output: str, row: str, verdict: str) -> None:
-    text = f"| Town | Part 2019 | Part 2024 |\n|---|---|---|\n{row}"
-    assert [one.verdict for one in trace_numbers(text, [SourceText("output", output)])][-2:] == [verdict] * 2
+    text = f"| Town | Part 2019 | 2024 |\n|---|---|---|\n{row}"
+    assert verdicts(output, text)[-2:] == [verdict] * 2
 
 
 def test_key_of_a_quantile_is_no_number() -> None:
-    source = SourceText("output", "waits: {0.25: 350.5, 0.75: 452.0}")
-    assert [one.verdict for one in trace_numbers("It waits 0.75 s.", [source])] == ["nowhere"]
+    assert verdicts("waits: {0.25: 350.5, 0.75: 452.0}", "It waits 0.75 s.") == ["nowhere"]

@@ -8,6 +8,7 @@ from chat.messages.numbers.ledger import trace_numbers
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import SourceText
 from chat.messages.numbers.statistic_words import label_statistic
+from tests.chat.messages.numbers.verdicts import verdicts
 
 GROUPS = "{'Alba': 7.21, 'Coral': 7.35}\n{'n_Alba': 11, 'n_Coral': 14}\nmedian: 7.240 vs 7.185"
 DESCRIPTION = (
@@ -18,11 +19,6 @@ PIVOT = "year       2018  2023\nregion               \nNorth     20581  5173\nSo
 MEANS = "weighted: 2.698  simple: 2.706\n"
 CORRELATIONS = "         age  income\nage     1.00    0.42\nincome  0.42    1.00\n\nn = 60\n"
 LINES = "slope = -0.5127\nintercept = 214.8\nR2 = 0.3348  n = 12\n"
-
-
-def verdicts(output: str, text: str, code: str = "") -> list[str]:
-    sources = [SourceText("output", output), SourceText("code", code)]
-    return [one.verdict for one in trace_numbers(text, sources)]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +89,7 @@ def test_words_of_the_sentence_select_the_statistic_the_row_and_the_column(
 )
 def test_unit_of_a_column_is_taken_from_its_name_in_the_code(text: str, expected: list[str]) -> None:
     code = 'df[["wait_hours", "cost_chf", "share_pct"]].mean()'
-    assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code) == expected
+    assert verdicts("cost    812.6\n\n2022    36.75\n2023    14.38\n", text, code=code) == expected
 
 
 def test_source_in_a_long_output_is_accepted_although_another_output_has_the_same_statistic() -> None:
@@ -114,11 +110,10 @@ def test_wrong_value_is_not_derived_from_a_ratio_in_the_same_text() -> None:
             "| | Mean |\n|---|---|\n| Q2 | 270,131 |\n",
         ),
         ("         mean   sd\n5 min   14.53  1.05\n2 days  10.17  2.41\n", "After 5 min, the mean was 14.53."),
-        ("slope = 3.51\nstderr = 0.482\n", "The slope has a standard error of 0.482."),
     ],
 )
 def test_names_that_look_like_statistics_do_not_exclude_a_number(output: str, text: str) -> None:
-    assert "nowhere" not in verdicts(output, text)
+    assert set(verdicts(output, text)) == {"output"}
 
 
 @pytest.mark.parametrize(("label", "statistic"), [("share %", ""), ("97.5%", "97.5%"), ("95% ci", "")])
