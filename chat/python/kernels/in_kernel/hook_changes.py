@@ -24,6 +24,7 @@ from chat.python.kernels.in_kernel.table_differences import (
     new_table,
     rows_change,
 )
+from chat.python.kernels.in_kernel.table_memory import is_equal, shares_all_cells, size_bytes
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -35,6 +36,7 @@ _SIZE_LIMIT_BYTES = 64 * 1024 * 1024
 the number of rows is compared."""
 _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
+_SORTS_LIMIT = 16
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
 """Kinds of joins for which the number of rows does not show whether rows of the first table were lost."""
 MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
@@ -53,19 +55,22 @@ class TableChanges:
         self._words: list[str] = []
         """The words of the cell, in order."""
         self._joins: list[str] = []
+        self._sorts: list[tuple[DataFrame, DataFrame]] = []
+        """The tables that the cell has sorted, and the results: at most `_SIZE_LIMIT_BYTES` of each."""
+        self._sorts_room_bytes = 0
         self._is_joining = False
         vars(shell)[CHANGES] = {}
         shell.events.register("pre_run_cell", lambda info: self._begin(info.raw_cell))
-        when_imported("pandas", self._watch_joins)
+        when_imported("pandas", self._watch)
 
     def _begin(self, code: str) -> None:
         self._words = re.findall(r"\w+", code)
-        self._joins, vars(self._shell)[CHANGES] = [], {}
+        self._joins, self._sorts, vars(self._shell)[CHANGES] = [], [], {}
         tables = self._tables()
         self._rows, self._before = {name: len(frame) for name, frame in tables.items()}, {}
-        room_bytes = _SIZE_LIMIT_BYTES
+        room_bytes = self._sorts_room_bytes = _SIZE_LIMIT_BYTES
         for name, frame in tables.items():
-            room_bytes -= int(frame.memory_usage(index=False).sum())
+            room_bytes -= size_bytes(frame)
             if room_bytes >= 0:
                 self._before[name] = frame.copy(deep=False)
 
@@ -84,19 +89,28 @@ class TableChanges:
         more = [f"{left_out} more tables changed"] if left_out > 0 else []
         changes = [*self._joins, *lines[:_LINES_LIMIT], *more]
         vars(self._shell)[CHANGES] = {"changes": changes, "missing_cells": missing[:_LINES_LIMIT]}
-        self._before = {}
+        self._before, self._sorts, self._sorts_room_bytes = {}, [], 0
 
     def _changes(self, name: str, frame: DataFrame) -> list[str]:
-        before = self._before.get(name)
-        if before is not None:
-            return [] if before is frame or before.equals(frame) else differences(before, frame)
-        if name in self._rows:
+        if name in self._rows and name not in self._before:
             return rows_change(self._rows[name], len(frame))
-        origin = self._origin(frame)
+        origin = name if name in self._before else self._origin(frame)
         if not origin:
             return new_table(frame)
-        changes = differences(self._before[origin], frame, is_same_table=False)
+        before = self._before[origin]
+        if self._has_same_rows(before, frame):
+            return []
+        if origin == name:
+            return [] if is_equal(before, frame) else differences(before, frame)
+        changes = differences(before, frame, is_same_table=False)
         return [f"made from `{origin}`", *changes] if changes else []
+
+    def _has_same_rows(self, before: DataFrame, frame: DataFrame) -> bool:
+        """Return whether `frame` is `before`, or was made from it by sorting only."""
+        for source, result in reversed(self._sorts):
+            if shares_all_cells(result, frame):
+                frame = source
+        return shares_all_cells(before, frame) and bool(before.index.equals(frame.index))
 
     def _origin(self, frame: DataFrame) -> str:
         """Return the name of the table from which the rows of `frame` come; empty if there is none.
@@ -122,11 +136,34 @@ class TableChanges:
         tables = {name: value for name, value in named if names.setdefault(id(value), name) == name}
         return dict(islice(tables.items(), _TABLES_LIMIT))
 
-    def _watch_joins(self, pandas: ModuleType) -> None:
+    def _watch(self, pandas: ModuleType) -> None:
         frame = pandas.DataFrame
         frame.merge = self._watched(frame.merge)
         frame.join = self._watched(frame.join)
         vars(pandas)["merge"] = self._watched(vars(pandas)["merge"])
+        frame.sort_values = self._watched_sort(frame.sort_values)
+        frame.sort_index = self._watched_sort(frame.sort_index)
+
+    def _watched_sort(self, sort: Callable[..., DataFrame | None]) -> Callable[..., DataFrame | None]:
+        """Wrap a sort method: it notes the result, whose rows then need not be compared with those of the table.
+
+        The notes hold shallow copies, because pandas changes the memory of a table in place if no other table has it.
+        """
+
+        @wraps(sort)
+        def watched(table: DataFrame, *arguments: object, **options: object) -> DataFrame | None:
+            if self._sorts_room_bytes <= 0 or len(self._sorts) >= _SORTS_LIMIT:
+                return sort(table, *arguments, **options)
+            source = table.copy(deep=False)
+            result = sort(table, *arguments, **options)
+            with contextlib.suppress(Exception):
+                made = table if result is None else result
+                self._sorts_room_bytes -= size_bytes(made)
+                if self._sorts_room_bytes >= 0:
+                    self._sorts.append((source, made.copy(deep=False)))
+            return result
+
+        return watched
 
     def _watched(self, join: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
         """Wrap a join function: it notes joins that multiply or lose rows of their first table."""

@@ -9,14 +9,15 @@ import contextlib
 import importlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING
 
+from chat.python.kernels.in_kernel.table_memory import arrays, missing_count, shares_cells
 from chat.python.kernels.in_kernel.table_samples import has_sampled_rows
 
 if TYPE_CHECKING:
     from numpy import ndarray
-    from pandas import DataFrame, Index, Series
+    from pandas import DataFrame, Series
 
 _CELLS_LIMIT = 1_000_000
 """Maximum number of cells that are compared. Of larger tables, only the first columns are read."""
@@ -29,6 +30,8 @@ _SAME = 1e-9
 """Relative difference up to which two numbers count as equal, because sums are rounded."""
 _SAMPLE_ROWS = 100
 _MOVED_ROWS = 10_000
+_UNIQUE_ROWS = 1_000
+"""Number of rows that show that most columns hold a number twice."""
 
 
 def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = True) -> list[str]:
@@ -37,9 +40,11 @@ def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = Tr
     # Columns with the same name cannot be matched.
     if before.columns.is_unique and after.columns.is_unique:
         rows = None if _is_reordered(before, after) else _same_rows(before, after)
-        for name in _read_columns(after):
-            if name in before.columns:
-                phrases += _column(name, before[name], after[name], None if rows is None else before.loc[rows, name])
+        cells = dict(zip(before.columns, arrays(before), strict=True))
+        for name, array in zip(_read_columns(after), arrays(after), strict=False):
+            # If labels were moved, they have other rows in the same memory.
+            if name in cells and (isinstance(rows, Sized) or not shares_cells(cells[name], array)):
+                phrases += _column(name, before[name], after[name], rows)
     left_out = len(phrases) - _PHRASES_LIMIT
     return [*phrases[:_PHRASES_LIMIT], f"{left_out} more changes"] if left_out > 0 else phrases
 
@@ -53,7 +58,7 @@ def new_table(frame: DataFrame) -> list[str]:
     """Return the missing cells and duplicates of a table that was not made from another table."""
     phrases = []
     if frame.columns.is_unique:
-        counts = {name: int(frame[name].isna().sum()) for name in _read_columns(frame)}
+        counts = {name: missing_count(frame[name]) for name in _read_columns(frame)}
         missing = [(name, count) for name, count in counts.items() if count]
         phrases += [f"{_quoted(name)} missing {count:,}" for name, count in missing[:_NAMED_COLUMNS]]
         if len(missing) > _NAMED_COLUMNS:
@@ -66,7 +71,7 @@ def new_table(frame: DataFrame) -> list[str]:
 def missing_cells(frame: DataFrame, words: set[str]) -> Iterator[str]:
     """Yield the numbers of missing cells in columns whose names consist only of words in `words`."""
     for name in frame.columns if frame.columns.is_unique else ():
-        if words.issuperset(re.findall(r"\w+", str(name))) and (count := int(frame[name].isna().sum())):
+        if words.issuperset(re.findall(r"\w+", str(name))) and (count := missing_count(frame[name])):
             yield f"{_quoted(name)} missing {count:,}"
 
 
@@ -78,6 +83,8 @@ def has_rows_of(before: DataFrame, after: DataFrame) -> bool:
     if not shared or not after.columns.is_unique or not before.columns.is_unique:
         return False
     sample = after.iloc[:: max(1, len(after) // _SAMPLE_ROWS)]
+    if _has_labelled_rows(before, sample[shared]):
+        return True
     found = [_share_within(sample[name], before[name]) > 0.9 for name in shared]
     return sum(found) * 2 > len(shared)
 
@@ -112,29 +119,41 @@ def _columns(before: DataFrame, after: DataFrame, *, names_gone: bool) -> Iterat
             continue
         for name in names:
             yield one.format(_quoted(name))
-            missing = int(after[name].isna().sum()) if names is new and after.columns.is_unique else 0
+            missing = missing_count(after[name]) if names is new and after.columns.is_unique else 0
             if missing:
                 yield f"{_quoted(name)} missing {missing:,}"
 
 
-def _same_rows(before: DataFrame, after: DataFrame) -> Index | None:
-    """Return the row labels of `after` if they name the same rows in `before`; `None` if that is not certain."""
-    if before.index.equals(after.index):
-        return after.index if before.index.is_unique else None
-    if not before.index.is_unique or not after.index.is_unique or not after.index.isin(before.index).all():
+def _same_rows(before: DataFrame, after: DataFrame) -> ndarray | slice | None:
+    """Return the positions in `before` of the rows of `after`, found by their labels; `None` if they are uncertain."""
+    old, new = before.index, after.index
+    if not old.is_unique:
+        return None
+    if old.equals(new):
+        return slice(None)
+    positions = old.get_indexer(new)
+    if bool((positions < 0).any()) or not (_is_growing(positions) or new.is_unique):
         return None
     # After `reset_index`, the same labels name other rows.
-    is_numbered = list(after.index[:2]) == [0, 1] and bool((after.index == range(len(after))).all())
-    return None if is_numbered else after.index
+    is_numbered = new.dtype.kind in "iu" and len(new) > 1 and (new[0], new[-1]) == (0, len(new) - 1)
+    return None if is_numbered and _is_growing(new.to_numpy()) else positions
+
+
+def _is_growing(numbers: ndarray) -> bool:
+    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _is_reordered(before: DataFrame, after: DataFrame) -> bool:
     """Return whether the rows are the same in another order."""
     if before.shape != after.shape or not before.columns.equals(after.columns):
         return False
+    # Sorting moves all columns to new memory.
+    if any(map(shares_cells, arrays(before), arrays(after))):
+        return False
     if after.size > _CELLS_LIMIT:
         if not before.index.equals(after.index):
-            return _has_moved(before, after)
+            # Comparing all rows takes about half as long as sorting them.
+            return _has_labelled_rows(before, after.iloc[:: max(1, len(after) // _MOVED_ROWS)])
         if (is_same := has_sampled_rows(before, after)) is not None:
             return is_same
     return _has_same_rows(before, after)
@@ -156,30 +175,29 @@ def _has_same_rows(before: DataFrame, after: DataFrame) -> bool:
     return False
 
 
-def _has_moved(before: DataFrame, after: DataFrame) -> bool:
-    """Return whether labels have moved with their rows, in a sample of a large table: comparing all rows takes about
-    half as long as sorting them.
-    """
+def _has_labelled_rows(before: DataFrame, sample: DataFrame) -> bool:
+    """Return whether the rows of `before` with the labels of a few rows have the same cells as these."""
     if not before.index.is_unique:
         return False
-    sample = after.iloc[:: max(1, len(after) // _MOVED_ROWS)]
-    places = before.index.get_indexer(sample.index)
-    return bool((places >= 0).all()) and before.iloc[places].equals(sample)
+    positions = before.index.get_indexer(sample.index)
+    return bool((positions >= 0).all()) and before.iloc[positions][sample.columns].equals(sample)
 
 
-def _column(name: object, before: Series, after: Series, old: Series | None) -> Iterator[str]:
-    """Yield the changes of a column. `old`: the earlier cells of the rows that it has now, if these rows are known."""
+def _column(name: object, before: Series, after: Series, rows: ndarray | slice | None) -> Iterator[str]:
+    """Yield the changes of a column. `rows`: the earlier positions of its rows, if these are known."""
     quoted = _quoted(name)
     if str(before.dtype) != str(after.dtype):
         yield f"{quoted} {before.dtype} -> {after.dtype}"
-    missing_before, missing = int(before.isna().sum()), int(after.isna().sum())
+    missing_before, missing = missing_count(before), missing_count(after)
     if missing_before != missing:
         yield f"{quoted} missing {missing_before:,} -> {missing:,}"
-    if old is None or old is after:
+    if rows is None:
         return
     with contextlib.suppress(Exception):
         # Values of unknown classes may raise errors when they are compared.
-        yield from _values(quoted, old, after)
+        old = before.iloc[rows]
+        if not old.equals(after):
+            yield from _values(quoted, old, after)
 
 
 def _values(quoted: str, old: Series, new: Series) -> Iterator[str]:
@@ -234,8 +252,17 @@ def _duplicates(frame: DataFrame) -> int | None:
     # Labels with names or of texts are part of a row. Unnamed numbers only count the rows.
     has_labels = frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind not in "iu"
     with contextlib.suppress(TypeError, ValueError):
+        if any(_is_key(column) for _, column in frame.items()):
+            return 0
         return int((frame.reset_index() if has_labels else frame).duplicated().sum())
     return None
+
+
+def _is_key(column: Series) -> bool:
+    """Return whether a column of whole numbers has no number twice."""
+    if str(column.dtype) != "int64" or not column.iloc[:_UNIQUE_ROWS].is_unique:
+        return False
+    return _is_growing(column.to_numpy()) or bool(column.is_unique)
 
 
 def _quoted(name: object) -> str:

@@ -115,3 +115,28 @@ async def test_sorting_a_large_table_is_not_reported_but_changed_values_in_it_ar
         await changes(kernel, long)
         said = await changes(kernel, f"sales = sales.sort_values('price', ignore_index=True)\n{fault}")
         assert "values changed" in said, (fault, said)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("sales.sort_values('price', inplace=True)", ""),
+        ("sales = sales.sort_values('price').sort_values('city', kind='stable').reset_index(drop=True)", ""),
+        (
+            "x = sales.sort_values('price')\nx.loc[3, 'units'] = 4711",
+            "made from `sales`; `units` 1 of 300 values changed",
+        ),
+        ("sales.sort_values('price', inplace=True)\nsales['units'] *= 2", "`sales`: `units` all values times 2"),
+        ("sales = sales.sort_values('price').head(200)", "`sales`: 300 -> 200 rows"),
+        ("sales.index = sales.index[::-1]", "`sales`: `id` 300 of 300 values changed"),
+        ("sales['city'] = sales.city.astype('string')", "`sales`: `city` str -> string"),
+        ("sales = sales.merge(cities, how='left')", "`sales`: new column `people`"),
+    ],
+)
+async def test_columns_in_the_same_memory_are_not_compared_but_later_changes_are_reported(
+    kernel: KernelClient, code: str, expected: str
+) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}")
+    said = await changes(kernel, code)
+    assert expected in said
+    assert bool(said) == bool(expected)
