@@ -122,7 +122,7 @@ class _Tracer:
         pairs = list(bounds(self._text, self._numbers, contexts))
         self._earlier = {pair.first for pair in pairs if pair.is_change}
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
-        odd = odd_units(self._text, self._numbers, [self._computations.operands.get(n) for n in range(len(direct))])
+        odd = odd_units(self._numbers, [self._computations.operands.get(n) for n in range(len(direct))])
         for n in (*odd, *self._wrong_bounds(pairs)):
             direct[n] = replace(direct[n], verdict="nowhere")
             self._mismatches.add(n)

@@ -64,7 +64,9 @@ _PREFIXED_UNITS: Final = {
 }
 _SPELLINGS: Final = (("", ""), ("L", "l"), ("µ", "μ"), ("µ", "u"), ("kB", "KB"))
 """A part of a unit, and how else it is written."""
-_SYMBOLS: Final = {unit.replace(*spelling): unit for unit in _PREFIXED_UNITS if unit not in "BM" for spelling in _SPELLINGS}
+_SYMBOLS: Final = {
+    unit.replace(*spelling): unit for unit in _PREFIXED_UNITS if unit not in "BM" for spelling in _SPELLINGS
+}
 _DIMENSION_OF: Final = {unit: dimension for dimension, units in _DIMENSIONS.items() for unit in units} | {
     unit: dimension for unit, (dimension, _) in _PREFIXED_UNITS.items()
 }
@@ -79,7 +81,7 @@ _SIZES: Final = (
 )
 """The sizes of units, compared with others of the same dimension: `km` is 1000 times `m`."""
 _WORDS: Final = "|".join(
-    re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
+    re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³'’])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
 )
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
 _COMPOUND: Final = re.compile(r"[ \u00a0\u202f]?([^\W\d_]+|[\u0900-\u0963]+)/((?:[^\W\d_]+|[\u0900-\u0963]+)[²³23]?)")
