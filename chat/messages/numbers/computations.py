@@ -125,7 +125,7 @@ class Computations:
         found = [one for one in found if one.kind != "times" or ranges[0][0] <= abs(one.value) <= ranges[0][1]]
         result = next((one for one in found if self._may_be(n, one, context)), None)
         # If the source shows a fall by 10 %, `It rose by 10 %` is wrong, even if another result is 10 %.
-        if not result or (found[0].sign == "change" and is_other_change(found[0], result, number.sign)):
+        if not result or (found[0].sign == "change" and is_other_change(found[0], result)):
             return None
         if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
             return None
@@ -150,8 +150,10 @@ class Computations:
             return result.kind == "minus" and self._are_beside(result.operands, context)
         if result.kind == "plus" and not self._are_beside(result.operands, context) and self._is_of_one_row(context):
             return False
-        if result.kind in ("minus", "net") and not number.sign:
-            return said * self._tables.change(*result.operands) >= 0
+        if result.kind in ("minus", "net", "back") and not number.sign:
+            is_later_less = said * self._tables.change(*result.operands) < 0
+            if is_later_less or result.kind != "back":
+                return not is_later_less
         return not is_opposite(number, result, context)
 
     def _is_of_one_row(self, context: Context) -> bool:

@@ -28,12 +28,9 @@ _RESULTING: Final = re.compile(
 """The text between a change and the value after it, as in `fell by 2 to 3`."""
 
 
-def is_other_change(change: Result, other: Result, sign: str) -> bool:
-    """Return whether `other` is not the same change: it is no change, or the number has a sign and the operands differ.
-
-    `sign`: the written sign of the number.
-    """
-    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
+def is_other_change(change: Result, other: Result) -> bool:
+    """Return whether `other` is no change, or a change of other operands."""
+    return other.sign != "change" or sorted(change.operands) != sorted(other.operands)
 
 
 def is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:

@@ -1,4 +1,4 @@
-"""Finds numbers whose unit differs from that of all others of the same quantity, as seconds among milliseconds. Pure."""
+"""Finds numbers whose unit differs from that of all others of the same quantity, as `s` among `ms`. Pure."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def _odd(group: Sequence[_Unit]) -> Iterator[_Unit]:
 def _unit(number: WrittenNumber, value: float) -> tuple[str, str]:
     """Return the dimension of a number, and the size of the unit that its source then has.
 
-    The numbers of one column have the same result, also if some are written in another unit than the source. For amounts
-    of money, it is the scale that the source is written in.
+    The numbers of one column have the same result, also if some are written in another unit than the source. For
+    amounts of money, it is the scale that the source is written in.
     """
     factor = abs(float(number.amount.value)) / abs(value)
     power = log10(factor) if 0 < factor < inf else 0
