@@ -13,7 +13,7 @@ from typing import Final
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, TABLES_LIMIT, equal_results, results
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.contexts import Context
-from chat.messages.numbers.directions import is_opposite, is_other_change, is_reverse_change, is_reverse_comparison
+from chat.messages.numbers.directions import names_in, last_names, _PART, subject_of, is_opposite, is_other_change, is_reverse_change, is_reverse_comparison
 from chat.messages.numbers.measures import is_other_measure
 from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
@@ -23,6 +23,8 @@ from chat.messages.numbers.tables import Place
 from chat.messages.numbers.words import Words
 from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
 
+import os
+DBG = os.environ.get("NAMES")
 _NUMBERS_BEFORE: Final = 12
 """Number of numbers before and after a number in the text that may be its operands."""
 _NUMBERS_BESIDE: Final = 5
@@ -37,10 +39,10 @@ class Computations:
     """The computations of the numbers of one answer."""
 
     def __init__(
-        self, text: str, numbers: Sequence[WrittenNumber], tables: SourceTables, words: Words, given: Sequence[float]
+        self, text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context], tables: SourceTables, words: Words, given: Sequence[float]
     ) -> None:
         """`given`: the numbers in the question and in code."""
-        self._text, self._numbers = text, numbers
+        self._text, self._numbers, self._contexts = text, numbers, contexts
         self._starts = [number.start for number in numbers]
         self._tables, self._words, self._given = tables, words, given
         self._results_left = RESULTS_OF_ANSWER
@@ -77,6 +79,43 @@ class Computations:
         rows = [value for value, place in found if place.table.rows[1:] and not place.row.is_statistic]
         is_difference = result.kind in ("minus", "net", "points") and len(wholes) == len(rows) == 1
         return is_difference and said * (rows[0] - wholes[0]) < 0
+
+    def _is_reverse_to_names(self, n: int, result: Result, context: Context) -> bool:
+        """Return whether the words name the lesser of two values as the greater one, or the other way round."""
+        number = self._numbers[n]
+        said = {"+": 1, "-": -1}.get(number.sign) or direction(context.clause)
+        if not said or not result.sign or (number.sign and result.sign == "change"):
+            return False
+        some = [self._number_of(n, value) for value in result.operands]
+        if None in some:
+            return False
+        one, other = (self._names_of(m) for m in some)
+        sentence = self.of_sentence(context)
+        start = self._numbers[n - 1].end if n - 1 in sentence else context.start
+        after = context.text[number.end - context.start :]
+        before = context.text[start - context.start : number.start - context.start]
+        if n - 1 in sentence and (earlier := self.operands.get(n - 1)) and earlier.value in result.operands and not _PART.search(before):
+            before = ""
+        subject = subject_of(before, after, one, other)
+        low, high = result.operands
+        bad = subject and said * (low - high) * (3 - 2 * subject) < 0
+        if DBG: print("NAMES", "BAD" if bad else "ok" if subject else "?", repr(self._text[number.start:number.end]), said, result.operands, subject, "|", before, "|", after[:50], "|", sorted(one-other), sorted(other-one))
+        return bad
+
+    def _number_of(self, n: int, value: float) -> int | None:
+        """Return the index of the number nearest to another one that has a value."""
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        found = [m for m in around if m != n and (one := self.operands.get(m)) and one.value == value]
+        return min(found, key=lambda m: abs(m - n), default=None)
+
+    def _names_of(self, m: int) -> frozenset[str]:
+        """Return the words before a number, and the names of the row and column that it is from."""
+        number, context, place = self._numbers[m], self._contexts[m], self.operands[m].place
+        is_first = m - 1 not in self.of_sentence(context)
+        start = context.start if is_first else self._numbers[m - 1].end
+        before = context.text[max(start - context.start, 0) : context.position]
+        of_place = f"{place.key} {place.column_label}" if place else ""
+        return (names_in(before) if is_first else last_names(before)) | names_in(f"{context.head} {context.column} {of_place}")
 
     def _of_row(self, end: int, label: str) -> list[Operand]:
         """Return the sources of a row, or of a statistic, that numbers before the index `end` have, the last first."""
@@ -128,6 +167,8 @@ class Computations:
         if not result or (found[0].sign == "change" and is_other_change(found[0], result)):
             return None
         if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
+            return None
+        if self._is_reverse_to_names(n, result, context):
             return None
         if not number.sign and self._is_reverse_to_whole(result, direction(context.clause)):
             return None

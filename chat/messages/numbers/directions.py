@@ -27,6 +27,49 @@ _RESULTING: Final = re.compile(
 )
 """The text between a change and the value after it, as in `fell by 2 to 3`."""
 
+_NAME: Final = re.compile(r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{4,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*")
+"""A word that may be part of a name; in Chinese, two signs."""
+_THAN: Final = re.compile(
+    r"[^\d,;:.()，；。|\n]{0,30}?(?:\b(?:than|above|over|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|"
+    r"sur|à|au|aux|celui|celle|ceux|celles|dessus|dessous|encima|debajo|a la|al|respecto|rapport)\b|比|低于|高于)"
+)
+"""The text between a difference and the name of the value that another one is compared with."""
+_PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
+_OBJECT_FIRST: Final = re.compile(
+    r"[比较]|\b(?:exceeds?|leads?|übertrifft|devance(?:nt)?|dépasse(?:nt)?|supera[n]?)\b|"
+    r"\b(?:more|less|fewer|mehr|weniger|más|menos|plus|moins) (?:than|als|que)\b|"
+    r"(?=(?:\S+\s(?:का|की|के)\s)?\S+\s(?:से|की तुलना में|के मुक़ाबले|के मुकाबले)\s*$)"
+)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words of a text that may be parts of names."""
+    return frozenset(match[1] or match[0] for match in _NAME.finditer(text)) - {""}
+
+
+def last_names(text: str) -> frozenset[str]:
+    """Return the words of the last part of a text that has words, such as `Ulm` of `Bonn, in Ulm (`."""
+    return next(filter(None, map(names_in, reversed(_PART.split(text)))), frozenset())
+
+
+def subject_of(before: str, after: str, one: frozenset[str], other: frozenset[str]) -> int:
+    """Return which of two values the words around their difference name as the subject: 1, 2, or 0 if this is not sure.
+
+    `before` and `after`: the words around the difference. `one` and `other`: the words around the two values.
+    """
+    after = _PART.split(after, maxsplit=1)[0]
+    lead, *compared = _OBJECT_FIRST.split(_PART.split(before)[-1], maxsplit=1)
+    than = _THAN.match(after)
+    objects = " ".join([*compared, after[than.end() :] if than else ""])
+    subject, compared_with = (_owner(names_in(text), one, other) for text in (lead, objects))
+    return 0 if subject == compared_with else subject or 3 - compared_with
+
+
+def _owner(names: frozenset[str], one: frozenset[str], other: frozenset[str]) -> int:
+    """Return which of two values the names belong to: 1, 2, or 0 if to both or to none."""
+    found = bool(names & (one - other)), bool(names & (other - one))
+    return 0 if found[0] == found[1] else 2 - found[0]
+
 
 def is_other_change(change: Result, other: Result) -> bool:
     """Return whether `other` is no change, or a change of other operands."""

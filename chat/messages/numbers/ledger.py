@@ -104,7 +104,7 @@ class _Tracer:
         of_rows = [[place for _, place, _ in some if place and not place.row.is_statistic] for some in self._found]
         self._words = Words(self._tables, text, numbers, self._contexts, of_rows)
         given = list(given_numbers(sources))[:_GIVEN_LIMIT]
-        self._computations = Computations(text, self._numbers, self._tables, self._words, given)
+        self._computations = Computations(text, self._numbers, self._contexts, self._tables, self._words, given)
         self._mismatches = set[int]()
         """Indexes of numbers whose value is in a source, but with another unit, sign or row than the answer says."""
         self._reversed = set[int]()
