@@ -13,7 +13,16 @@ from typing import Final
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, TABLES_LIMIT, equal_results, results
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.contexts import Context
-from chat.messages.numbers.directions import names_in, last_names, _PART, subject_of, is_opposite, is_other_change, is_reverse_change, is_reverse_comparison
+from chat.messages.numbers.directions import (
+    is_of_value_beside,
+    is_opposite,
+    is_other_change,
+    is_reverse_change,
+    is_reverse_comparison,
+    names_of,
+    part_of,
+    subject,
+)
 from chat.messages.numbers.measures import is_other_measure
 from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
@@ -23,8 +32,6 @@ from chat.messages.numbers.tables import Place
 from chat.messages.numbers.words import Words
 from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
 
-import os
-DBG = os.environ.get("NAMES")
 _NUMBERS_BEFORE: Final = 12
 """Number of numbers before and after a number in the text that may be its operands."""
 _NUMBERS_BESIDE: Final = 5
@@ -39,7 +46,13 @@ class Computations:
     """The computations of the numbers of one answer."""
 
     def __init__(
-        self, text: str, numbers: Sequence[WrittenNumber], contexts: Sequence[Context], tables: SourceTables, words: Words, given: Sequence[float]
+        self,
+        text: str,
+        numbers: Sequence[WrittenNumber],
+        contexts: Sequence[Context],
+        tables: SourceTables,
+        words: Words,
+        given: Sequence[float],
     ) -> None:
         """`given`: the numbers in the question and in code."""
         self._text, self._numbers, self._contexts = text, numbers, contexts
@@ -65,57 +78,46 @@ class Computations:
                 found[label].append(n)
         return found
 
-    @cached_property
-    def _places(self) -> dict[float, Place]:
-        """Value -> the place of a number of the answer that has it."""
-        return {one.value: one.place for one in self.operands.values() if one.place}
-
-    def _is_reverse_to_whole(self, result: Result, said: int) -> bool:
-        """Return whether a row is said to be above a mean or another value of the whole, but is below it, or the other
-        way round.
-        """
-        found = [(value, place) for value in result.operands if (place := self._places.get(value))]
-        wholes = [value for value, place in found if place.is_of_whole]
-        rows = [value for value, place in found if place.table.rows[1:] and not place.row.is_statistic]
-        is_difference = result.kind in ("minus", "net", "points") and len(wholes) == len(rows) == 1
-        return is_difference and said * (rows[0] - wholes[0]) < 0
-
-    def _is_reverse_to_names(self, n: int, result: Result, context: Context) -> bool:
+    def _is_reverse(self, n: int, result: Result, context: Context) -> bool:
         """Return whether the words name the lesser of two values as the greater one, or the other way round."""
-        number = self._numbers[n]
-        said = {"+": 1, "-": -1}.get(number.sign) or direction(context.clause)
-        if not said or not result.sign or (number.sign and result.sign == "change"):
+        sign = self._numbers[n].sign
+        said = {"+": 1, "-": -1}.get(sign) or direction(context.clause)
+        if not said or not result.sign or (sign and result.sign == "change"):
             return False
-        some = [self._number_of(n, value) for value in result.operands]
-        if None in some:
-            return False
-        one, other = (self._names_of(m) for m in some)
-        sentence = self.of_sentence(context)
-        start = self._numbers[n - 1].end if n - 1 in sentence else context.start
-        after = context.text[number.end - context.start :]
-        before = context.text[start - context.start : number.start - context.start]
-        if n - 1 in sentence and (earlier := self.operands.get(n - 1)) and earlier.value in result.operands and not _PART.search(before):
-            before = ""
-        subject = subject_of(before, after, one, other)
-        low, high = result.operands
-        bad = subject and said * (low - high) * (3 - 2 * subject) < 0
-        if DBG: print("NAMES", "BAD" if bad else "ok" if subject else "?", repr(self._text[number.start:number.end]), said, result.operands, subject, "|", before, "|", after[:50], "|", sorted(one-other), sorted(other-one))
-        return bad
+        one, other = result.operands
+        return said * (one - other) * self._subject(n, (one, other), context) < 0
 
-    def _number_of(self, n: int, value: float) -> int | None:
+    def _subject(self, n: int, values: Pair, context: Context) -> int:
+        """Return which of two values a difference is said of: 1 for the first, -1 for the second, 0 if not sure."""
+        one, other = (self._nearest(n, value) for value in values)
+        sentence, beside = self.of_sentence(context), n - 1
+        start = self._numbers[beside].end - context.start if beside in sentence else 0
+        before = context.text[start : context.position]
+        after = context.text[self._numbers[n].end - context.start :]
+        if beside in sentence and beside in (one, other):
+            lead = context.text[: self._starts[beside] - context.start]
+            place = self.operands[beside].place
+            is_only = sum(m in sentence for m in (one, other) if m is not None) == 1
+            if is_only and place and not place.is_of_whole and is_of_value_beside(lead, before, after):
+                return 1 if beside == one else -1
+            if before == part_of(before):
+                before = ""
+        return 0 if one is None or other is None else subject(before, after, self._names_of(one), self._names_of(other))
+
+    def _nearest(self, n: int, value: float) -> int | None:
         """Return the index of the number nearest to another one that has a value."""
         around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
-        found = [m for m in around if m != n and (one := self.operands.get(m)) and one.value == value]
-        return min(found, key=lambda m: abs(m - n), default=None)
+        some = (m for m in around if m != n and (one := self.operands.get(m)) and one.value == value)
+        return min(some, key=lambda m: abs(m - n), default=None)
 
-    def _names_of(self, m: int) -> frozenset[str]:
-        """Return the words before a number, and the names of the row and column that it is from."""
-        number, context, place = self._numbers[m], self._contexts[m], self.operands[m].place
-        is_first = m - 1 not in self.of_sentence(context)
-        start = context.start if is_first else self._numbers[m - 1].end
-        before = context.text[max(start - context.start, 0) : context.position]
-        of_place = f"{place.key} {place.column_label}" if place else ""
-        return (names_in(before) if is_first else last_names(before)) | names_in(f"{context.head} {context.column} {of_place}")
+    def _names_of(self, n: int) -> frozenset[str]:
+        """Return the words that may name a number: those before it, and its row and column."""
+        context, place = self._contexts[n], self.operands[n].place
+        is_first = n - 1 not in self.of_sentence(context)
+        start = 0 if is_first else self._numbers[n - 1].end - context.start
+        around = [context.head, context.column, *((place.key, place.column_label) if place else ())]
+        names = names_of(context.text[max(start, 0) : context.position], is_first=is_first)
+        return names | names_of(" ".join(around), is_first=True)
 
     def _of_row(self, end: int, label: str) -> list[Operand]:
         """Return the sources of a row, or of a statistic, that numbers before the index `end` have, the last first."""
@@ -168,9 +170,7 @@ class Computations:
             return None
         if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
             return None
-        if self._is_reverse_to_names(n, result, context):
-            return None
-        if not number.sign and self._is_reverse_to_whole(result, direction(context.clause)):
+        if self._is_reverse(n, result, context):
             return None
         if result.kind != "ratio" or number.unit:
             # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.

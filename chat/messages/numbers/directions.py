@@ -27,48 +27,74 @@ _RESULTING: Final = re.compile(
 )
 """The text between a change and the value after it, as in `fell by 2 to 3`."""
 
-_NAME: Final = re.compile(r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{4,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*")
-"""A word that may be part of a name; in Chinese, two signs."""
-_THAN: Final = re.compile(
-    r"[^\d,;:.()，；。|\n]{0,30}?(?:\b(?:than|above|over|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|"
-    r"sur|à|au|aux|celui|celle|ceux|celles|dessus|dessous|encima|debajo|a la|al|respecto|rapport)\b|比|低于|高于)"
+_NAME: Final = re.compile(
+    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{4,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*"
 )
-"""The text between a difference and the name of the value that another one is compared with."""
+"""A word that may be part of a name; in Chinese, two signs."""
 _PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
+_THAN: Final = re.compile(
+    r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|à l|"
+    r"celui|celles?|ceux|dessus|dessous|encima|debajo|a la|al del?|respecto|rapport)\b|比|低于|高于)"
+)
+"""The text between a difference and the name of what is compared with."""
 _OBJECT_FIRST: Final = re.compile(
-    r"[比较]|\b(?:exceeds?|leads?|übertrifft|devance(?:nt)?|dépasse(?:nt)?|supera[n]?)\b|"
+    r"[比较]|\b(?:exceeds?|leads?|übertrifft|devance(?:nt)?|dépasse(?:nt)?|superan?)\b|"
     r"\b(?:more|less|fewer|mehr|weniger|más|menos|plus|moins) (?:than|als|que)\b|"
     r"(?=(?:\S+\s(?:का|की|के)\s)?\S+\s(?:से|की तुलना में|के मुक़ाबले|के मुकाबले)\s*$)"
 )
+"""The text before the name of what is compared with, if the difference follows it, as in `比乌尔姆高 3`."""
+_COMPARED: Final = re.compile(
+    r"compar|gegenüber|vergl|frente|rapport|contre|than\b|als\b|से\s|[比较]|तुलना|against|\bvs", re.IGNORECASE
+)
+_NEAR_CHARS: Final = 24
+"""Maximum number of characters between a value and its difference to another one, as in `5, which is 2 less than`."""
 
 
-def names_in(text: str) -> frozenset[str]:
-    """Return the words of a text that may be parts of names."""
-    return frozenset(match[1] or match[0] for match in _NAME.finditer(text)) - {""}
+def names_of(text: str, *, is_first: bool) -> frozenset[str]:
+    """Return the words that may name a number. `text`: what is before it, up to the number before it if there is one.
 
-
-def last_names(text: str) -> frozenset[str]:
-    """Return the words of the last part of a text that has words, such as `Ulm` of `Bonn, in Ulm (`."""
-    return next(filter(None, map(names_in, reversed(_PART.split(text)))), frozenset())
-
-
-def subject_of(before: str, after: str, one: frozenset[str], other: frozenset[str]) -> int:
-    """Return which of two values the words around their difference name as the subject: 1, 2, or 0 if this is not sure.
-
-    `before` and `after`: the words around the difference. `one` and `other`: the words around the two values.
+    `is_first`: true if there is none. Otherwise, the text may begin with words of that number.
     """
-    after = _PART.split(after, maxsplit=1)[0]
-    lead, *compared = _OBJECT_FIRST.split(_PART.split(before)[-1], maxsplit=1)
-    than = _THAN.match(after)
-    objects = " ".join([*compared, after[than.end() :] if than else ""])
-    subject, compared_with = (_owner(names_in(text), one, other) for text in (lead, objects))
-    return 0 if subject == compared_with else subject or 3 - compared_with
+    parts = [text] if is_first else reversed(_PART.split(text))
+    return next(filter(None, map(_names, parts)), frozenset())
+
+
+def is_of_value_beside(lead: str, between: str, after: str) -> bool:
+    """Return whether a difference is that of the value before it to another value, as in `5, which is 2 less than`.
+
+    `lead`: the sentence before the value. `between` and `after`: the text before and after the difference.
+    """
+    return (
+        len(between) <= _NEAR_CHARS and not _COMPARED.search(lead + between) and _THAN.match(part_of(after)) is not None
+    )
+
+
+def subject(before: str, after: str, one: frozenset[str], other: frozenset[str]) -> int:
+    """Return which of two values is the subject: 1 for the first, -1 for the second, 0 if the words do not name it.
+
+    `before` and `after`: the words around the difference. `one` and `other`: the words that may name the values.
+    """
+    lead, *objects = _OBJECT_FIRST.split(_PART.split(before)[-1], maxsplit=1)
+    after = part_of(after)
+    if than := _THAN.match(after):
+        objects.append(after[than.end() :])
+    named, compared = (_owner(_names(text), one, other) for text in (lead, " ".join(objects)))
+    return 0 if named == compared else named or -compared
+
+
+def part_of(text: str) -> str:
+    """Return the beginning of a text, up to a comma, a bracket or `and`."""
+    return _PART.split(text, maxsplit=1)[0]
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the words of a text that may be parts of names."""
+    return frozenset(match[1] or match[0] for match in _NAME.finditer(text))
 
 
 def _owner(names: frozenset[str], one: frozenset[str], other: frozenset[str]) -> int:
-    """Return which of two values the names belong to: 1, 2, or 0 if to both or to none."""
-    found = bool(names & (one - other)), bool(names & (other - one))
-    return 0 if found[0] == found[1] else 2 - found[0]
+    """Return which of two values names belong to: 1 or -1, and 0 if they belong to both or none."""
+    return bool(names & (one - other)) - bool(names & (other - one))
 
 
 def is_other_change(change: Result, other: Result) -> bool:
