@@ -28,7 +28,6 @@ from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.source_tables import SourceTables
-from chat.messages.numbers.tables import Place
 from chat.messages.numbers.words import Words
 from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
 

@@ -13,15 +13,6 @@ from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
 from chat.messages.numbers.words_around_numbers import ABOUT
 
-_BEFORE_OBJECT: Final = re.compile(
-    r"(?:\b(?:than|over|above|below|under|behind|als|über|unter|hinter|que|encima|debajo|dessus|dessous|"
-    r"(?:supérieur|inférieur)e?s?|superior(?:es)?|inferior(?:es)?)(?:[\s*][^\s*]{0,8}){0,3}[\s*]|[比较]\s?)[*'’\"«„“]*$"
-)
-"""The text before the row with which another row is compared, as in `more than` and `über dem von`."""
-_AFTER_OBJECT: Final = re.compile(r"[\s*]*(?:से\s|की तुलना|के मुक़ाबले|के मुकाबले)")
-"""The text after that row in Hindi."""
-_OBJECT_CHARS: Final = 30
-"""Number of characters before a row that are searched for such a word."""
 _RESULTING: Final = re.compile(
     rf"[^\d,;:.|\n]{{0,40}}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{{0,4}}(?:{ABOUT})?[\s*]{{0,4}}[$€£₹¥]?"
 )
@@ -33,8 +24,8 @@ _NAME: Final = re.compile(
 """A word that may be part of a name; in Chinese, two signs."""
 _PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
 _THAN: Final = re.compile(
-    r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|à l|"
-    r"celui|celles?|ceux|dessus|dessous|encima|debajo|a la|al del?|respecto|rapport)\b|比|低于|高于)"
+    r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|"
+    r"à l|celui|celles?|ceux|dessus|dessous|encima|debajo|a la|al del?|respecto|rapport)\b|比|低于|高于)"
 )
 """The text between a difference and the name of what is compared with."""
 _OBJECT_FIRST: Final = re.compile(
@@ -74,12 +65,18 @@ def subject(before: str, after: str, one: frozenset[str], other: frozenset[str])
 
     `before` and `after`: the words around the difference. `one` and `other`: the words that may name the values.
     """
+    lead, compared = _split(before, after)
+    named, other_named = (_owner(_names(text), one, other) for text in (lead, compared))
+    return 0 if named == other_named else named or -other_named
+
+
+def _split(before: str, after: str) -> tuple[str, str]:
+    """Return the text before a difference without the name of what is compared with, and the text with this name."""
     lead, *objects = _OBJECT_FIRST.split(_PART.split(before)[-1], maxsplit=1)
     after = part_of(after)
     if than := _THAN.match(after):
         objects.append(after[than.end() :])
-    named, compared = (_owner(_names(text), one, other) for text in (lead, " ".join(objects)))
-    return 0 if named == compared else named or -compared
+    return lead, " ".join(objects)
 
 
 def part_of(text: str) -> str:
@@ -132,26 +129,21 @@ def is_reverse_comparison(
     found = [
         one - other
         for table in tables
-        if (rows := _compared(context.text, table))
+        if (rows := _compared(context, number.end, table))
         for one, other in _cell_pairs(table, *rows)
         if any(low <= abs(value) <= high for value in _differences(number, one, other) for low, high in ranges)
     ]
     return bool(found) and all(said * one < 0 for one in found)
 
 
-def _compared(text: str, table: Table) -> tuple[str, str] | None:
+def _compared(context: Context, end: int, table: Table) -> tuple[str, str] | None:
     """Return the labels of the two rows that a sentence compares: the subject, and the row after a word such as `than`.
 
     The result is `None` unless there is one row of each kind.
     """
-    names = [one for one in table.mentions(text) if one.label not in table.groups]
-    objects = {
-        one.label
-        for one in names
-        if _BEFORE_OBJECT.search(text[max(0, one.start - _OBJECT_CHARS) : one.start])
-        or _AFTER_OBJECT.match(text, one.end)
-    }
-    subjects = {one.label for one in names} - objects
+    _, compared = _split(context.text[: context.position], context.text[end - context.start :])
+    rows, objects = ({one.label for one in table.mentions(text)} - table.groups for text in (context.text, compared))
+    subjects = rows - objects
     return (subjects.pop(), objects.pop()) if len(subjects) == len(objects) == 1 else None
 
 

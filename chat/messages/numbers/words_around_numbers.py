@@ -103,7 +103,8 @@ DECREASE: Final = re.compile(
 """A word in lower case that says that something fell, or that an amount is negative."""
 INCREASE: Final = re.compile(
     r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
-    r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|vorsprung|avance|ventaja|supérieur|superior|super[aóo]\b|exceed|übertrifft|dépass|"
+    r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
+    r"vorsprung|avance|ventaja|supérieur|superior|super[aóo]\b|exceed|übertrifft|dépass|"
     r"n(?:ahm|imm|ehm)\w{0,3} [^;:\n]{0,40}?\bzu\b|verlänger|longer|lengthen|allong|alarg|"
     r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
     r"progress|gagn|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
