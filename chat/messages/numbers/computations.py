@@ -19,6 +19,7 @@ from chat.messages.numbers.directions import (
     is_other_change,
     is_reverse_change,
     is_reverse_comparison,
+    names_in,
     names_of,
     part_of,
     subject,
@@ -26,6 +27,7 @@ from chat.messages.numbers.directions import (
 from chat.messages.numbers.measures import is_other_measure
 from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
+from chat.messages.numbers.ranges import CHANGED
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.words import Words
@@ -99,6 +101,9 @@ class Computations:
             is_only = sum(m in sentence for m in (one, other) if m is not None) == 1
             if is_only and place and not place.is_of_whole and is_of_value_beside(lead, before, after):
                 return 1 if beside == one else -1
+            between = self._text[self._numbers[beside - 1].end : self._starts[beside]]
+            if beside - 1 in (one, other) and CHANGED.fullmatch(between):
+                return 1 if beside == one else -1
             if before == part_of(before):
                 before = ""
         return 0 if one is None or other is None else subject(before, after, self._names_of(one), self._names_of(other))
@@ -116,7 +121,7 @@ class Computations:
         start = 0 if is_first else self._numbers[n - 1].end - context.start
         around = [context.head, context.column, *((place.key, place.column_label) if place else ())]
         names = names_of(context.text[max(start, 0) : context.position], is_first=is_first)
-        return names | names_of(" ".join(around), is_first=True)
+        return names | names_in(" ".join(around))
 
     def _of_row(self, end: int, label: str) -> list[Operand]:
         """Return the sources of a row, or of a statistic, that numbers before the index `end` have, the last first."""

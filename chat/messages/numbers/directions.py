@@ -19,9 +19,11 @@ _RESULTING: Final = re.compile(
 """The text between a change and the value after it, as in `fell by 2 to 3`."""
 
 _NAME: Final = re.compile(
-    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{4,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*"
+    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*"
 )
 """A word that may be part of a name; in Chinese, two signs."""
+_SHORT: Final = 3
+"""Words of at most three letters beside a value, such as `the`, are hardly its name."""
 _PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
 _THAN: Final = re.compile(
     r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|"
@@ -31,7 +33,7 @@ _THAN: Final = re.compile(
 _OBJECT_FIRST: Final = re.compile(
     r"[比较]|\b(?:exceeds?|leads?|übertrifft|devance(?:nt)?|dépasse(?:nt)?|superan?)\b|"
     r"\b(?:more|less|fewer|mehr|weniger|más|menos|plus|moins) (?:than|als|que)\b|"
-    r"(?=(?:\S+\s(?:का|की|के)\s)?\S+\s(?:से|की तुलना में|के मुक़ाबले|के मुकाबले)\s*$)"
+    r"(?<!\S)(?=(?:\S{1,20}\s(?:का|की|के)\s)?\S{1,20}\s(?:से|की तुलना में|के मुक़ाबले|के मुकाबले)\s?$)"
 )
 """The text before the name of what is compared with, if the difference follows it, as in `比乌尔姆高 3`."""
 _COMPARED: Final = re.compile(
@@ -47,7 +49,8 @@ def names_of(text: str, *, is_first: bool) -> frozenset[str]:
     `is_first`: true if there is none. Otherwise, the text may begin with words of that number.
     """
     parts = [text] if is_first else reversed(_PART.split(text))
-    return next(filter(None, map(_names, parts)), frozenset())
+    names = next(filter(None, map(names_in, parts)), frozenset())
+    return frozenset(name for name in names if len(name) > _SHORT or name[0] > "ɏ")
 
 
 def is_of_value_beside(lead: str, between: str, after: str) -> bool:
@@ -66,7 +69,7 @@ def subject(before: str, after: str, one: frozenset[str], other: frozenset[str])
     `before` and `after`: the words around the difference. `one` and `other`: the words that may name the values.
     """
     lead, compared = _split(before, after)
-    named, other_named = (_owner(_names(text), one, other) for text in (lead, compared))
+    named, other_named = (_owner(names_in(text), one, other) for text in (lead, compared))
     return 0 if named == other_named else named or -other_named
 
 
@@ -84,7 +87,7 @@ def part_of(text: str) -> str:
     return _PART.split(text, maxsplit=1)[0]
 
 
-def _names(text: str) -> frozenset[str]:
+def names_in(text: str) -> frozenset[str]:
     """Return the words of a text that may be parts of names."""
     return frozenset(match[1] or match[0] for match in _NAME.finditer(text))
 

@@ -23,7 +23,6 @@ from chat.messages.numbers.sources import Hit
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.wanted import Wanted
 from chat.messages.numbers.words_around_numbers import (
-    AFTER,
     CURRENCIES,
     DECREASE,
     PERCENT_HINT,
@@ -85,7 +84,7 @@ def has_other_measure(
     number: WrittenNumber, hit: Hit, place: Place | None, wanted: Wanted, context: Context, known: KnownUnits
 ) -> bool:
     """Return whether an equal value in a source surely has another unit of measure, or scale, than a number."""
-    if wanted.scale not in _scales(number, place, context) or (number.scale and _is_written_in_full(number, hit)):
+    if wanted.scale not in _scales(number, place, context):
         return True
     written = measure_after(hit.source.text, hit.end)
     measures = {written} if written else _measures(place, known) if place else set()
@@ -95,13 +94,6 @@ def has_other_measure(
         return place is not None and wanted.unit not in measures
     is_count = number.measure in PERIODS and number.amount.step == 1
     return is_other_measure(number.measure, measures if measures or is_count else known.units)
-
-
-def _is_written_in_full(number: WrittenNumber, hit: Hit) -> bool:
-    """Return whether a source has a unit directly after a value that is far less than a number with a scale word."""
-    after = AFTER.match(hit.source.text, hit.end)
-    is_plain = after and after["unit"] and not after["scale"]
-    return bool(is_plain) and abs(hit.value) * 10 < abs(number.amount.value)
 
 
 def _scales(number: WrittenNumber, place: Place | None, context: Context) -> frozenset[int]:
