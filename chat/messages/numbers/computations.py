@@ -17,7 +17,6 @@ from chat.messages.numbers.directions import (
     is_of_value_beside,
     is_opposite,
     is_other_change,
-    is_reverse_change,
     is_reverse_comparison,
     names_in,
     names_of,
@@ -184,12 +183,7 @@ class Computations:
 
     def _may_be(self, n: int, result: Result, context: Context) -> bool:
         """Return whether the words and the sign of a number allow that the number is this result."""
-        number, following = self._numbers[n], self.operands.get(n + 1)
-        said = direction(context.clause)
-        if following and not number.sign:
-            between = self._text[number.end : self._numbers[n + 1].start]
-            if is_reverse_change(said, result, between, following.value):
-                return False
+        number, said = self._numbers[n], direction(context.clause)
         if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
             # The difference of two means of the sentence may be called a mean, too.
             return result.kind == "minus" and self._are_beside(result.operands, context)

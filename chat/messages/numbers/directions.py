@@ -11,12 +11,6 @@ from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
-from chat.messages.numbers.words_around_numbers import ABOUT
-
-_RESULTING: Final = re.compile(
-    rf"[^\d,;:.|\n]{{0,40}}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{{0,4}}(?:{ABOUT})?[\s*]{{0,4}}[$€£₹¥]?"
-)
-"""The text between a change and the value after it, as in `fell by 2 to 3`."""
 
 _NAME: Final = re.compile(
     r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*"
@@ -110,16 +104,6 @@ def is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool
     if number.sign and (number.sign == "-") != (result.value < 0):
         return not result.sign or said * result.value <= 0
     return result.sign == "change" and not number.sign and said * result.value < 0
-
-
-def is_reverse_change(said: int, result: Result, between: str, following: float) -> bool:
-    """Return whether the words say that a value grew or fell by a result to the next number, and it did the opposite.
-
-    `said`: the direction that the words say. `between`: the text between the two numbers.
-    """
-    if following not in result.operands or not _RESULTING.fullmatch(between):
-        return False
-    return said * (2 * following - sum(result.operands)) < 0
 
 
 def is_reverse_comparison(

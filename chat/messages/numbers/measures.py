@@ -84,7 +84,10 @@ _WORDS: Final = "|".join(
     re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³'’])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
 )
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
-_COMPOUND: Final = re.compile(r"[ \u00a0\u202f]?([^\W\d_]+|[\u0900-\u0963]+)/((?:[^\W\d_]+|[\u0900-\u0963]+)[²³23]?)")
+_COMPOUND: Final = re.compile(
+    r"[ \u00a0\u202f]?([\u0900-\u0963]+|[^\W\d_]+)/"
+    r"(升|公顷|秒|分钟|小时|(?:[\u0900-\u0963]+|[^\W\d_\u3400-\u9fff]+)[²³23]?)"
+)
 """A unit that is divided by another one, such as `mg/l`."""
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 _MAXIMUM: Final = re.compile("_max")
@@ -133,10 +136,10 @@ _TIME_WORD: Final = re.compile(
 
 def measure_after(text: str, position: int) -> str:
     """Return the unit that is written at a position of a text; empty if it is no unit of measure."""
-    if match := _AFTER.match(text, position):
-        return _UNIT_OF[match["word"]]
-    match = _COMPOUND.match(text, position)
-    return _compound(*(_UNIT_OF.get(word, "") for word in match.groups())) if match else ""
+    words = match.groups() if (match := _COMPOUND.match(text, position)) else ()
+    compound = _UNIT_OF.get("/".join(words)) or (words and _compound(*(_UNIT_OF.get(word, "") for word in words)))
+    match = _AFTER.match(text, position)
+    return compound or (_UNIT_OF[match["word"]] if match else "")
 
 
 def _compound(one: str, other: str) -> str:

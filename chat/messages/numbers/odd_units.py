@@ -16,7 +16,7 @@ from chat.messages.numbers.words_around_numbers import CURRENCIES, PERCENTS
 _LEAST_OTHERS: Final = 2
 """Minimum number of numbers with the usual unit."""
 _DIGITS_LEAST: Final = 3
-"""Minimum number of digits of a number that is compared with its column. Shorter ones equal a value by chance."""
+"""Minimum number of digits of a number that is compared with others. Shorter ones equal a value by chance."""
 _ALIKE: Final = 2
 """Numbers of one quantity are at most this many times as great as the greatest other number of it, or less than the
 least one by this factor.
@@ -34,6 +34,7 @@ class _Unit(NamedTuple):
     value: float
     n: int
     """The index of the number."""
+    digits: int
 
 
 def odd_units(numbers: Sequence[WrittenNumber], sources: Sequence[Operand | None]) -> Iterator[int]:
@@ -47,10 +48,10 @@ def odd_units(numbers: Sequence[WrittenNumber], sources: Sequence[Operand | None
     for n, (number, source) in enumerate(zip(numbers, sources, strict=True)):
         if source and source.value and (place := source.place) and number.unit not in PERCENTS:
             dimension, size = _unit(number, source.value)
-            one = _Unit(size, abs(source.value), n)
+            one = _Unit(size, abs(source.value), n, number.digits)
             if dimension:
                 tables[id(place.table), dimension].append(one)
-            if dimension and not number.scale and number.digits >= _DIGITS_LEAST and place.statistic != "slope":
+            if dimension and not number.scale and place.statistic != "slope":
                 name = _YEARS.sub("", place.column_label) or (id(place.table), place.column)
                 columns[name, dimension].append(one)
     for group in columns.values():
@@ -67,7 +68,7 @@ def _odd(group: Sequence[_Unit]) -> Iterator[_Unit]:
     counts = Counter(one.size for one in group)
     if len(counts) == 2 and min(counts.values()) == 1 and len(group) > _LEAST_OTHERS:
         rare = min(counts, key=lambda unit: counts[unit])
-        yield from (one for one in group if one.size == rare)
+        yield from (one for one in group if one.size == rare and one.digits >= _DIGITS_LEAST)
 
 
 def _unit(number: WrittenNumber, value: float) -> tuple[str, str]:
