@@ -13,9 +13,9 @@ from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
 
 _NAME: Final = re.compile(
-    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{2}))|[^\W_]*\d[^\W_]*"
+    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{3}))|[^\W_]*\d[^\W_]*"
 )
-"""A word that may be part of a name; in Chinese, two signs."""
+"""A word that may be part of a name; in Chinese, three signs."""
 _SHORT: Final = 3
 """Words of at most three letters beside a value, such as `the`, are hardly its name."""
 _PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")

@@ -35,7 +35,7 @@ CHANGES = "       old    new  change_pct\nUlm   4180   4655        11.4\nBonn  2
         (PRICES, "दाम 14.35 से 11.28 हो गया – 3.07 की {}।", "गिरावट", "बढ़ोतरी", ["output", "output", "derived"]),
         (TESTS, "Readers recalled 11.25 words, listeners 7.5. Readers had 3.75 words {}.", "more", "fewer", FOUND),
         (TESTS, "Leser: 11,25, Hörer: 7,5. Leser liegen 3,75 {} den Hörern.", "über", "unter", FOUND),
-        (TESTS, "读者 11.25 分，听众 7.5 分。听众比读者{} 3.75 分。", "低", "高", FOUND),
+        (TESTS, "读书组 11.25 分，听讲组 7.5 分。听讲组比读书组{} 3.75 分。", "低", "高", FOUND),
         (TESTS, "पाठक: 11.25, श्रोता: 7.5। श्रोता पाठक से 3.75 अंक {} हैं।", "कम", "अधिक", FOUND),
         (TESTS, "Lectores: 11,25, es decir, 3,75 {} que la otra parte.", "más", "menos", ["output", "derived"]),
         (RATES, "Units {} by 475 to 4,655.", "rose", "fell", ["derived", "output"]),
