@@ -165,7 +165,7 @@ class _Tracer:
         is_cell = context.is_cell and any(
             name in one.column_labels and self._words.owners(one, context) for one in tables
         )
-        return is_cell or (n in self._mismatches and not direction(context.clause))
+        return is_cell or self._words.names_cell(context) or (n in self._mismatches and not direction(context.clause))
 
     def _search(self, n: int) -> Iterator[tuple[Hit, Place | None, Wanted]]:
         """Yield the places in sources that contain the value of a number, and what was searched there.

@@ -136,16 +136,16 @@ class Words:
             return False
         if not place.row.is_statistic and self._lines.contradict(place, context):
             return True
-        if self._is_outside(place, context):
+        if self._lines.column(context) not in ("", *place.table.column_labels) and self.names_cell(context):
             return True
         return self._is_other(place, context) and not self._continues_list(place, context)
 
-    def _is_outside(self, place: Place, context: Context) -> bool:
-        """Return whether the parallel numbers and the words name the cell of another table."""
+    def names_cell(self, context: Context) -> bool:
+        """Return whether the parallel numbers of other lines and the words name the column and the row of a number."""
         column = self._lines.column(context)
-        if not column or column in place.table.column_labels:
-            return False
-        return any(column in table.column_labels and self.owners(table, context) for table in self._tables.all)
+        return bool(column) and any(
+            column in table.column_labels and self.owners(table, context) for table in self._tables.all
+        )
 
     def _is_other(self, place: Place, context: Context) -> bool:
         said = self.statistics(context) & self._tables.statistics
