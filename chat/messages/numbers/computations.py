@@ -13,13 +13,22 @@ from typing import Final
 from chat.messages.numbers.arithmetic import RESULTS_OF_ANSWER, TABLES_LIMIT, equal_results, results
 from chat.messages.numbers.claims import direction
 from chat.messages.numbers.contexts import Context
-from chat.messages.numbers.directions import is_opposite, is_other_change, is_reverse_change, is_reverse_comparison
+from chat.messages.numbers.directions import (
+    is_of_value_beside,
+    is_opposite,
+    is_other_change,
+    is_reverse_comparison,
+    names_in,
+    names_of,
+    part_of,
+    subject,
+)
 from chat.messages.numbers.measures import is_other_measure
 from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
+from chat.messages.numbers.ranges import CHANGED
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.source_tables import SourceTables
-from chat.messages.numbers.tables import Place
 from chat.messages.numbers.words import Words
 from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
 
@@ -37,10 +46,16 @@ class Computations:
     """The computations of the numbers of one answer."""
 
     def __init__(
-        self, text: str, numbers: Sequence[WrittenNumber], tables: SourceTables, words: Words, given: Sequence[float]
+        self,
+        text: str,
+        numbers: Sequence[WrittenNumber],
+        contexts: Sequence[Context],
+        tables: SourceTables,
+        words: Words,
+        given: Sequence[float],
     ) -> None:
         """`given`: the numbers in the question and in code."""
-        self._text, self._numbers = text, numbers
+        self._text, self._numbers, self._contexts = text, numbers, contexts
         self._starts = [number.start for number in numbers]
         self._tables, self._words, self._given = tables, words, given
         self._results_left = RESULTS_OF_ANSWER
@@ -63,20 +78,49 @@ class Computations:
                 found[label].append(n)
         return found
 
-    @cached_property
-    def _places(self) -> dict[float, Place]:
-        """Value -> the place of a number of the answer that has it."""
-        return {one.value: one.place for one in self.operands.values() if one.place}
+    def _is_reverse(self, n: int, result: Result, context: Context) -> bool:
+        """Return whether the words name the lesser of two values as the greater one, or the other way round."""
+        sign = self._numbers[n].sign
+        said = {"+": 1, "-": -1}.get(sign) or direction(context.clause)
+        if not said or not result.sign or (sign and result.sign == "change"):
+            return False
+        one, other = result.operands
+        return said * (one - other) * self._subject(n, (one, other), context) < 0
 
-    def _is_reverse_to_whole(self, result: Result, said: int) -> bool:
-        """Return whether a row is said to be above a mean or another value of the whole, but is below it, or the other
-        way round.
-        """
-        found = [(value, place) for value in result.operands if (place := self._places.get(value))]
-        wholes = [value for value, place in found if place.is_of_whole]
-        rows = [value for value, place in found if place.table.rows[1:] and not place.row.is_statistic]
-        is_difference = result.kind in ("minus", "net", "points") and len(wholes) == len(rows) == 1
-        return is_difference and said * (rows[0] - wholes[0]) < 0
+    def _subject(self, n: int, values: Pair, context: Context) -> int:
+        """Return which of two values a difference is said of: 1 for the first, -1 for the second, 0 if not sure."""
+        one, other = (self._nearest(n, value) for value in values)
+        sentence, beside = self.of_sentence(context), n - 1
+        start = self._numbers[beside].end - context.start if beside in sentence else 0
+        before = context.text[start : context.position]
+        after = context.text[self._numbers[n].end - context.start :]
+        if beside in sentence and beside in (one, other):
+            lead = context.text[: self._starts[beside] - context.start]
+            place = self.operands[beside].place
+            is_only = sum(m in sentence for m in (one, other) if m is not None) == 1
+            if is_only and place and not place.is_of_whole and is_of_value_beside(lead, before, after):
+                return 1 if beside == one else -1
+            between = self._text[self._numbers[beside - 1].end : self._starts[beside]]
+            if beside - 1 in (one, other) and CHANGED.fullmatch(between):
+                return 1 if beside == one else -1
+            if before == part_of(before):
+                before = ""
+        return 0 if one is None or other is None else subject(before, after, self._names_of(one), self._names_of(other))
+
+    def _nearest(self, n: int, value: float) -> int | None:
+        """Return the index of the number nearest to another one that has a value."""
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
+        some = (m for m in around if m != n and (one := self.operands.get(m)) and one.value == value)
+        return min(some, key=lambda m: abs(m - n), default=None)
+
+    def _names_of(self, n: int) -> frozenset[str]:
+        """Return the words that may name a number: those before it, and its row and column."""
+        context, place = self._contexts[n], self.operands[n].place
+        is_first = n - 1 not in self.of_sentence(context)
+        start = 0 if is_first else self._numbers[n - 1].end - context.start
+        around = [context.head, context.column, *((place.key, place.column_label) if place else ())]
+        names = names_of(context.text[max(start, 0) : context.position], is_first=is_first)
+        return names | names_in(" ".join(around))
 
     def _of_row(self, end: int, label: str) -> list[Operand]:
         """Return the sources of a row, or of a statistic, that numbers before the index `end` have, the last first."""
@@ -125,11 +169,11 @@ class Computations:
         found = [one for one in found if one.kind != "times" or ranges[0][0] <= abs(one.value) <= ranges[0][1]]
         result = next((one for one in found if self._may_be(n, one, context)), None)
         # If the source shows a fall by 10 %, `It rose by 10 %` is wrong, even if another result is 10 %.
-        if not result or (found[0].sign == "change" and is_other_change(found[0], result, number.sign)):
+        if not result or (found[0].sign == "change" and is_other_change(found[0], result)):
             return None
         if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
             return None
-        if not number.sign and self._is_reverse_to_whole(result, direction(context.clause)):
+        if self._is_reverse(n, result, context):
             return None
         if result.kind != "ratio" or number.unit:
             # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.
@@ -139,19 +183,16 @@ class Computations:
 
     def _may_be(self, n: int, result: Result, context: Context) -> bool:
         """Return whether the words and the sign of a number allow that the number is this result."""
-        number, following = self._numbers[n], self.operands.get(n + 1)
-        said = direction(context.clause)
-        if following and not number.sign:
-            between = self._text[number.end : self._numbers[n + 1].start]
-            if is_reverse_change(said, result, between, following.value):
-                return False
+        number, said = self._numbers[n], direction(context.clause)
         if self._words.is_average(context) and result.kind in ("minus", "net", "plus", "times"):
             # The difference of two means of the sentence may be called a mean, too.
             return result.kind == "minus" and self._are_beside(result.operands, context)
         if result.kind == "plus" and not self._are_beside(result.operands, context) and self._is_of_one_row(context):
             return False
-        if result.kind in ("minus", "net") and not number.sign:
-            return said * self._tables.change(*result.operands) >= 0
+        if result.kind in ("minus", "net", "back") and not number.sign:
+            is_later_less = said * self._tables.change(*result.operands) < 0
+            if is_later_less or result.kind != "back":
+                return not is_later_less
         return not is_opposite(number, result, context)
 
     def _is_of_one_row(self, context: Context) -> bool:

@@ -11,29 +11,89 @@ from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.operations import Pair, Result
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
-from chat.messages.numbers.words_around_numbers import ABOUT
 
-_BEFORE_OBJECT: Final = re.compile(
-    r"(?:\b(?:than|over|above|below|under|behind|als|über|unter|hinter|que|encima|debajo|dessus|dessous|"
-    r"(?:supérieur|inférieur)e?s?|superior(?:es)?|inferior(?:es)?)(?:[\s*][^\s*]{0,8}){0,3}[\s*]|[比较]\s?)[*'’\"«„“]*$"
+_NAME: Final = re.compile(
+    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{3}))|[^\W_]*\d[^\W_]*"
 )
-"""The text before the row with which another row is compared, as in `more than` and `über dem von`."""
-_AFTER_OBJECT: Final = re.compile(r"[\s*]*(?:से\s|की तुलना|के मुक़ाबले|के मुकाबले)")
-"""The text after that row in Hindi."""
-_OBJECT_CHARS: Final = 30
-"""Number of characters before a row that are searched for such a word."""
-_RESULTING: Final = re.compile(
-    rf"[^\d,;:.|\n]{{0,40}}?(?:\b(?:to|auf|à|a|hasta)|[至到]|घटकर|बढ़कर)[\s*]{{0,4}}(?:{ABOUT})?[\s*]{{0,4}}[$€£₹¥]?"
+"""A word that may be part of a name; in Chinese, three signs."""
+_SHORT: Final = 3
+"""Words of at most three letters beside a value, such as `the`, are hardly its name."""
+_PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
+_THAN: Final = re.compile(
+    r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|"
+    r"à l|celui|celles?|ceux|dessus|dessous|encima|debajo|a la|al del?|respecto|rapport)\b|比|低于|高于)"
 )
-"""The text between a change and the value after it, as in `fell by 2 to 3`."""
+"""The text between a difference and the name of what is compared with."""
+_OBJECT_FIRST: Final = re.compile(
+    r"[比较]|\b(?:exceeds?|leads?|übertrifft|devance(?:nt)?|dépasse(?:nt)?|superan?)\b|"
+    r"\b(?:more|less|fewer|mehr|weniger|más|menos|plus|moins) (?:than|als|que)\b|"
+    r"(?<!\S)(?=(?:\S{1,20}\s(?:का|की|के)\s)?\S{1,20}\s(?:से|की तुलना में|के मुक़ाबले|के मुकाबले)\s?$)"
+)
+"""The text before the name of what is compared with, if the difference follows it, as in `比乌尔姆高 3`."""
+_COMPARED: Final = re.compile(
+    r"compar|gegenüber|vergl|frente|rapport|contre|than\b|als\b|से\s|[比较]|तुलना|against|\bvs", re.IGNORECASE
+)
+_NEAR_CHARS: Final = 24
+"""Maximum number of characters between a value and its difference to another one, as in `5, which is 2 less than`."""
 
 
-def is_other_change(change: Result, other: Result, sign: str) -> bool:
-    """Return whether `other` is not the same change: it is no change, or the number has a sign and the operands differ.
+def names_of(text: str, *, is_first: bool) -> frozenset[str]:
+    """Return the words that may name a number. `text`: what is before it, up to the number before it if there is one.
 
-    `sign`: the written sign of the number.
+    `is_first`: true if there is none. Otherwise, the text may begin with words of that number.
     """
-    return other.sign != "change" or (bool(sign) and sorted(change.operands) != sorted(other.operands))
+    parts = [text] if is_first else reversed(_PART.split(text))
+    names = next(filter(None, map(names_in, parts)), frozenset())
+    return frozenset(name for name in names if len(name) > _SHORT or name[0] > "ɏ")
+
+
+def is_of_value_beside(lead: str, between: str, after: str) -> bool:
+    """Return whether a difference is that of the value before it to another value, as in `5, which is 2 less than`.
+
+    `lead`: the sentence before the value. `between` and `after`: the text before and after the difference.
+    """
+    return (
+        len(between) <= _NEAR_CHARS and not _COMPARED.search(lead + between) and _THAN.match(part_of(after)) is not None
+    )
+
+
+def subject(before: str, after: str, one: frozenset[str], other: frozenset[str]) -> int:
+    """Return which of two values is the subject: 1 for the first, -1 for the second, 0 if the words do not name it.
+
+    `before` and `after`: the words around the difference. `one` and `other`: the words that may name the values.
+    """
+    lead, compared = _split(before, after)
+    named, other_named = (_owner(names_in(text), one, other) for text in (lead, compared))
+    return 0 if named == other_named else named or -other_named
+
+
+def _split(before: str, after: str) -> tuple[str, str]:
+    """Return the text before a difference without the name of what is compared with, and the text with this name."""
+    lead, *objects = _OBJECT_FIRST.split(_PART.split(before)[-1], maxsplit=1)
+    after = part_of(after)
+    if than := _THAN.match(after):
+        objects.append(after[than.end() :])
+    return lead, " ".join(objects)
+
+
+def part_of(text: str) -> str:
+    """Return the beginning of a text, up to a comma, a bracket or `and`."""
+    return _PART.split(text, maxsplit=1)[0]
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words of a text that may be parts of names."""
+    return frozenset(match[1] or match[0] for match in _NAME.finditer(text))
+
+
+def _owner(names: frozenset[str], one: frozenset[str], other: frozenset[str]) -> int:
+    """Return which of two values names belong to: 1 or -1, and 0 if they belong to both or none."""
+    return bool(names & (one - other)) - bool(names & (other - one))
+
+
+def is_other_change(change: Result, other: Result) -> bool:
+    """Return whether `other` is no change, or a change of other operands."""
+    return other.sign != "change" or sorted(change.operands) != sorted(other.operands)
 
 
 def is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool:
@@ -46,16 +106,6 @@ def is_opposite(number: WrittenNumber, result: Result, context: Context) -> bool
     return result.sign == "change" and not number.sign and said * result.value < 0
 
 
-def is_reverse_change(said: int, result: Result, between: str, following: float) -> bool:
-    """Return whether the words say that a value grew or fell by a result to the next number, and it did the opposite.
-
-    `said`: the direction that the words say. `between`: the text between the two numbers.
-    """
-    if following not in result.operands or not _RESULTING.fullmatch(between):
-        return False
-    return said * (2 * following - sum(result.operands)) < 0
-
-
 def is_reverse_comparison(
     number: WrittenNumber, ranges: Sequence[Pair], context: Context, tables: Sequence[Table]
 ) -> bool:
@@ -66,26 +116,21 @@ def is_reverse_comparison(
     found = [
         one - other
         for table in tables
-        if (rows := _compared(context.text, table))
+        if (rows := _compared(context, number.end, table))
         for one, other in _cell_pairs(table, *rows)
         if any(low <= abs(value) <= high for value in _differences(number, one, other) for low, high in ranges)
     ]
     return bool(found) and all(said * one < 0 for one in found)
 
 
-def _compared(text: str, table: Table) -> tuple[str, str] | None:
+def _compared(context: Context, end: int, table: Table) -> tuple[str, str] | None:
     """Return the labels of the two rows that a sentence compares: the subject, and the row after a word such as `than`.
 
     The result is `None` unless there is one row of each kind.
     """
-    names = [one for one in table.mentions(text) if one.label not in table.groups]
-    objects = {
-        one.label
-        for one in names
-        if _BEFORE_OBJECT.search(text[max(0, one.start - _OBJECT_CHARS) : one.start])
-        or _AFTER_OBJECT.match(text, one.end)
-    }
-    subjects = {one.label for one in names} - objects
+    _, compared = _split(context.text[: context.position], context.text[end - context.start :])
+    rows, objects = ({one.label for one in table.mentions(text)} - table.groups for text in (context.text, compared))
+    subjects = rows - objects
     return (subjects.pop(), objects.pop()) if len(subjects) == len(objects) == 1 else None
 
 

@@ -21,7 +21,7 @@ from chat.messages.numbers.measures import known_units, other_sizes, written_mea
 from chat.messages.numbers.mentions import mentions
 from chat.messages.numbers.odd_units import odd_units
 from chat.messages.numbers.operands import Operand
-from chat.messages.numbers.ranges import Bounds, bounds
+from chat.messages.numbers.ranges import changes
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.source_tables import SourceTables
@@ -104,11 +104,9 @@ class _Tracer:
         of_rows = [[place for _, place, _ in some if place and not place.row.is_statistic] for some in self._found]
         self._words = Words(self._tables, text, numbers, self._contexts, of_rows)
         given = list(given_numbers(sources))[:_GIVEN_LIMIT]
-        self._computations = Computations(text, self._numbers, self._tables, self._words, given)
+        self._computations = Computations(text, self._numbers, self._contexts, self._tables, self._words, given)
         self._mismatches = set[int]()
         """Indexes of numbers whose value is in a source, but with another unit, sign or row than the answer says."""
-        self._reversed = set[int]()
-        """Indexes of differences of which the words say the opposite direction."""
 
     def _scales_of_cell(self, n: int, of_text: frozenset[int]) -> frozenset[int]:
         """Return the powers of ten that the answer says the numbers of a table have; none outside of tables."""
@@ -119,11 +117,10 @@ class _Tracer:
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers with their verdicts. Numbers that have no source and are no claims are left out."""
         contexts = self._contexts
-        pairs = list(bounds(self._text, self._numbers, contexts))
-        self._earlier = {pair.first for pair in pairs if pair.is_change}
+        self._earlier = set(changes(self._text, self._numbers, contexts))
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
         odd = odd_units(self._numbers, [self._computations.operands.get(n) for n in range(len(direct))])
-        for n in (*odd, *self._wrong_bounds(pairs)):
+        for n in odd:
             direct[n] = replace(direct[n], verdict="nowhere")
             self._mismatches.add(n)
         for n, one in enumerate(direct):
@@ -136,7 +133,7 @@ class _Tracer:
         """Yield a number without a source, if it is a claim, or with the computation that it may be the result of."""
         number = self._numbers[n]
         ranges = [(wanted.low, wanted.high) for wanted in self._wanted[n] if wanted.is_plain]
-        is_free = n not in self._reversed and not self._is_copy(n, context)
+        is_free = not self._is_copy(n, context)
         found = self._computations.equal(n, ranges, context, is_elsewhere=one.hit is not None) if is_free else []
         if one.hit and (place := self._tables.place(one.hit)):
             # The result of other numbers of a row that the words exclude is no source either.
@@ -156,32 +153,10 @@ class _Tracer:
         place = context.position - before
         return any(one.start <= place < one.end and not one.label.isdigit() for one in names)
 
-    def _wrong_bounds(self, pairs: Sequence[Bounds]) -> Iterator[int]:
-        """Yield the numbers of ranges and changes whose order contradicts the words."""
-        for pair in (pair for pair in pairs if pair.is_wrong):
-            both = (pair.first, pair.first + 1)
-            # In `fell by 2, from 3 to 5`, the direction of 2 is wrong rather than the two values.
-            stated = self._stated_difference(pair.first) if pair.is_change else []
-            self._reversed.update(stated)
-            if stated or not pair.is_change or not self._are_named(both):
-                yield from stated or both
-
-    def _stated_difference(self, first: int) -> list[int]:
-        """Return the numbers of a sentence that are the written difference of a number and the next one."""
-        values = [number.amount.value for number in self._numbers]
-        sentence = self._computations.of_sentence(self._contexts[first])
-        return [n for n in sentence if values[n] == abs(values[first + 1] - values[first])]
-
     def _literal(self, number: WrittenNumber) -> Hit | None:
         """Return a digit in a list of code, such as `[2, 3]`. It is a better source of a digit than a computation."""
         hits = self._hits.get(float(abs(number.amount.value)), []) if number.digits == 1 else []
         return next((hit for hit in hits if hit.source.kind == "code" and hit.is_in_list), None)
-
-    def _are_named(self, numbers: Sequence[int]) -> bool:
-        """Return whether the words around all these numbers name the rows that the numbers are from."""
-        operands = self._computations.operands
-        places = [(one.place, self._contexts[n]) for n in numbers if (one := operands.get(n))]
-        return len(places) == len(numbers) and all(self._words.nearness(*one) >= IS_NAMED for one in places)
 
     def _is_copy(self, n: int, context: Context) -> bool:
         """Return whether a number surely copies a value of a table. It is then not explained by a computation."""
@@ -190,7 +165,7 @@ class _Tracer:
         is_cell = context.is_cell and any(
             name in one.column_labels and self._words.owners(one, context) for one in tables
         )
-        return is_cell or (n in self._mismatches and not direction(context.clause))
+        return is_cell or self._words.names_cell(context) or (n in self._mismatches and not direction(context.clause))
 
     def _search(self, n: int) -> Iterator[tuple[Hit, Place | None, Wanted]]:
         """Yield the places in sources that contain the value of a number, and what was searched there.

@@ -25,19 +25,24 @@ _DIMENSIONS: Final = {
     "speed": {"km/h": "km/h kmh kph", "m/s": "m/s", "mph": "mph"},
     "temperature": {"°C": "°C ℃", "°F": "°F ℉"},
     "mass": {
+        "µg": "微克",
+        "mg": "毫克 मिग्रा मिलीग्राम",
         "g": "克 ग्राम Gramm gramme grammes gramo gramos grams",
         "kg": "公斤 千克 किग्रा किलोग्राम kilogramos kilogrammes",
         "t": "t tonne tonnes Tonne Tonnen tonelada toneladas 吨 टन",
         "kt": "kt",
     },
     "length": {"mm": "毫米 मिमी", "cm": "厘米 सेमी", "m": "米 मीटर Meter mètres metros metres", "km": "公里 千米 किमी"},
-    "concentration": {"µg/l": "µg/l μg/l 微克/升", "mg/l": "mg/l mg/L 毫克/升", "g/l": "g/l g/L 克/升"},
+    "volume": {"L": "升 ली लीटर", "m³": "m³ m3 立方米"},
+    "area": {"ha": "ha 公顷 हेक्टेयर"},
     "energy": {"kWh": "千瓦时 किलोवाट-घंटे", "MWh": "兆瓦时 मेगावाट-घंटे", "GWh": "吉瓦时 गीगावाट-घंटे"},
     "currency": {one: one for one in sorted(CURRENCIES)}
     | {"cent": "cent cents ct Cent centime centimes céntimo céntimos centavo centavos सेंट 美分 欧分 paise पैसे"},
 }
 """Dimension -> its units -> the words for each unit."""
 _PREFIXED: Final = {
+    # First, so that the names of columns, which have no upper case, mean millimetres rather than millimoles per litre.
+    "molarity": ("M", "nµm"),
     "length": ("m", "nµmck"),
     "mass": ("g", "µmk"),
     "volume": ("L", "µmch"),
@@ -59,7 +64,9 @@ _PREFIXED_UNITS: Final = {
 }
 _SPELLINGS: Final = (("", ""), ("L", "l"), ("µ", "μ"), ("µ", "u"), ("kB", "KB"))
 """A part of a unit, and how else it is written."""
-_SYMBOLS: Final = {unit.replace(*spelling): unit for unit in _PREFIXED_UNITS if unit != "B" for spelling in _SPELLINGS}
+_SYMBOLS: Final = {
+    unit.replace(*spelling): unit for unit in _PREFIXED_UNITS if unit not in "BM" for spelling in _SPELLINGS
+}
 _DIMENSION_OF: Final = {unit: dimension for dimension, units in _DIMENSIONS.items() for unit in units} | {
     unit: dimension for unit, (dimension, _) in _PREFIXED_UNITS.items()
 }
@@ -74,9 +81,14 @@ _SIZES: Final = (
 )
 """The sizes of units, compared with others of the same dimension: `km` is 1000 times `m`."""
 _WORDS: Final = "|".join(
-    re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
+    re.escape(word) + (r"(?![A-Za-zÀ-ɏ/²³'’])" if word[-1].isascii() else "") for word in sorted(_UNIT_OF, reverse=True)
 )
 _AFTER: Final = re.compile(rf"[ \u00a0\u202f]?(?P<word>{_WORDS})")
+_COMPOUND: Final = re.compile(
+    r"[ \u00a0\u202f]?([\u0900-\u0963]+|[^\W\d_]+)/"
+    r"(升|公顷|秒|分钟|小时|(?:[\u0900-\u0963]+|[^\W\d_\u3400-\u9fff]+)[²³23]?)"
+)
+"""A unit that is divided by another one, such as `mg/l`."""
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 _MAXIMUM: Final = re.compile("_max")
 _IN_BRACKETS: Final = re.compile(r"[(\[（](?P<unit>[^()\[\]（）]{1,8})[)\]）]")
@@ -124,19 +136,32 @@ _TIME_WORD: Final = re.compile(
 
 def measure_after(text: str, position: int) -> str:
     """Return the unit that is written at a position of a text; empty if it is no unit of measure."""
+    words = match.groups() if (match := _COMPOUND.match(text, position)) else ()
+    compound = _UNIT_OF.get("/".join(words)) or (words and _compound(*(_UNIT_OF.get(word, "") for word in words)))
     match = _AFTER.match(text, position)
-    return _UNIT_OF[match["word"]] if match else ""
+    return compound or (_UNIT_OF[match["word"]] if match else "")
+
+
+def _compound(one: str, other: str) -> str:
+    """Return a unit that is divided by another one; empty if one of them is no unit."""
+    return f"{one}/{other}" if one and other else ""
 
 
 def dimension_of(measure: str) -> str:
-    """Return the dimension of a unit, such as `time`; empty if there is no unit."""
-    return _DIMENSION_OF.get(measure, "")
+    """Return the dimension of a unit, such as `time`, or `mass/L` for `mg/L`; empty if there is no unit."""
+    one, slash, other = measure.partition("/")
+    return _DIMENSION_OF.get(measure) or (f"{_DIMENSION_OF[one]}/{other}" if slash else "")
+
+
+def size_of(measure: str) -> float:
+    """Return the size of a unit, compared with others of its dimension; 0 if it is unknown."""
+    return _SIZES.get(measure) or _SIZES.get(measure.partition("/")[0], 0)
 
 
 def measure_in_brackets(name: str) -> str:
     """Return the unit that a name has in brackets, such as `t` of `weight (t)`; empty if it has none."""
     match = _IN_BRACKETS.search(name)
-    return _NAMES.get(match["unit"].lower(), "") if match else ""
+    return _NAMES.get(match["unit"].lower(), "") or measure_after(match["unit"], 0) if match else ""
 
 
 def stems_of_maxima(names: Iterable[str]) -> frozenset[str]:
@@ -152,10 +177,13 @@ def measure_of_name(name: str, maxima: Collection[str] = ()) -> str:
     if unit := measure_in_brackets(name):
         return unit
     first, _, last = name.lower().rstrip("_0123456789").rpartition("_")
+    if last in _AGES:
+        return "y"
     if not first:
-        return "y" if last in _AGES else _NAMES[last] if last in _ARE_NAMES else ""
-    compound = "/".join(name.lower().split("_")[-2:])
-    return "" if last == "min" and first in maxima else _NAMES.get(compound, _NAMES.get(last, ""))
+        return _NAMES[last] if last in _ARE_NAMES else ""
+    before, unit = first.rpartition("_")[2], _NAMES.get(last, "")
+    compound = _NAMES.get(f"{before}/{last}") or _compound(_NAMES.get(before, ""), unit)
+    return "" if last == "min" and first in maxima else compound or unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +217,9 @@ def time_factors(text: str) -> tuple[int, ...]:
 
 def other_sizes(measure: str, known: frozenset[str]) -> dict[str, float]:
     """Return the other known units of the dimension of a unit, with their sizes: 1000 for `km` and the unit `m`."""
-    size = _SIZES.get(measure)
-    same = (one for one in known if one in _SIZES and _DIMENSION_OF[one] == _DIMENSION_OF.get(measure))
-    return {one: _SIZES[one] / size for one in same if size and _SIZES[one] != size}
+    size, dimension = size_of(measure), dimension_of(measure)
+    same = (one for one in known if size and size_of(one) and dimension_of(one) == dimension)
+    return {one: size_of(one) / size for one in same if size_of(one) != size}
 
 
 def written_measures(texts: Iterable[str]) -> frozenset[str]:
@@ -202,5 +230,5 @@ def written_measures(texts: Iterable[str]) -> frozenset[str]:
 
 def is_other_measure(measure: str, known: Collection[str]) -> bool:
     """Return whether `known` has units of the same dimension as a unit, but not this unit."""
-    dimension = _DIMENSION_OF.get(measure)
-    return bool(dimension) and measure not in known and any(_DIMENSION_OF.get(one) == dimension for one in known)
+    dimension = dimension_of(measure)
+    return bool(dimension) and measure not in known and any(dimension_of(one) == dimension for one in known)

@@ -57,6 +57,10 @@ class ParallelLines:
         self._main_rows = dict(_main_rows(numbers, contexts, places))
         self._reversed = set(_reversed(text, numbers, places))
 
+    def column(self, context: Context) -> str:
+        """Return the column that the parallel numbers of other lines are from; empty if it is unknown."""
+        return self._columns.get(self._slots.get(context.number_start), "")
+
     def contradict(self, place: Place, context: Context) -> bool:
         """Return whether a place is in another column or row than the parallel numbers of other lines, or whether the
         number is one of two whose order is wrong.

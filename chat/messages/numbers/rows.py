@@ -18,7 +18,7 @@ from chat.messages.numbers.statistic_words import MINUTES, label_statistic, quan
 VALUE: Final = rf"(?P<sign>-)?[$€£₹¥]?(?P<run>{RUN_IN_SOURCE})(?P<e>e[-+]?\d+)?%?(?![\w]|[.,]\d|-[^\W\d])"
 _CELL: Final = re.compile(
     r"(?P<date>(?<![\w.])\d{4}-\d\d(?:-\d\d)?(?![\w.]))|"
-    rf"(?<![\w.,])(?<!\w-){VALUE}|"
+    rf"(?<![\w.,])(?<!\w-)(?<![^\W\d]/){VALUE}|"
     r"(?<!\S)(?P<none>NaN|None|<NA>|NaT)(?!\S)"
 )
 _PAIR: Final = re.compile(

@@ -83,6 +83,26 @@ class Table:
         return frozenset(row.group for row in self.rows) - {""}
 
     @cached_property
+    def dimensions(self) -> tuple[dict[int, str], ...]:
+        """Further columns that tell rows apart, of years and of texts: position of a row -> its text or year."""
+        found = []
+        for n, values in enumerate(self._cells_of_columns):
+            years = [f"{value:.15g}" for value in values if value is not None]
+            if len(years) == len(self.rows) and all(map(_YEAR.fullmatch, years)) and len(set(years)) > 1:
+                found.append({row.start: year for row, year in zip(self.rows, years, strict=True)})
+        width = len(self.rows[0].texts)
+        if all(len(row.texts) == width for row in self.rows):
+            for texts in zip(*(row.texts for row in self.rows), strict=True):
+                known = {row.label for row in self.rows}, self.groups
+                if len(set(texts)) > 1 and set(texts) not in known:
+                    found.append({row.start: text for row, text in zip(self.rows, texts, strict=True)})
+        return tuple(found)
+
+    @property
+    def _cells_of_columns(self):
+        return [[cell.value if cell else None for cell in column] for column in zip(*(row.cells for row in self.rows), strict=True)]
+
+    @cached_property
     def has_unique_labels(self) -> bool:
         """Return whether the label of a row tells which row it is, also without its group."""
         return len({row.label for row in self.rows}) == len(self.rows)

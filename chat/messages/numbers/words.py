@@ -72,6 +72,13 @@ class Words:
             self._named[key] = frozenset() if is_unsure else found
         return self._named[key]
 
+    def _owners_in(self, values: dict[int, str], context: Context) -> frozenset[str]:
+        key = (id(values), context.start, context.position)
+        if key not in self._named:
+            names = {one: one for one in values.values()}
+            self._named[key] = owners(context, names, self._number_starts(context))
+        return self._named[key]
+
     def _number_starts(self, context: Context) -> list[int]:
         end = context.start + len(context.text)
         some = self._starts[bisect_left(self._starts, context.start) : bisect_left(self._starts, end)]
@@ -129,7 +136,16 @@ class Words:
             return False
         if not place.row.is_statistic and self._lines.contradict(place, context):
             return True
+        if self._lines.column(context) not in ("", *place.table.column_labels) and self.names_cell(context):
+            return True
         return self._is_other(place, context) and not self._continues_list(place, context)
+
+    def names_cell(self, context: Context) -> bool:
+        """Return whether the parallel numbers of other lines and the words name the column and the row of a number."""
+        column = self._lines.column(context)
+        return bool(column) and any(
+            column in table.column_labels and self.owners(table, context) for table in self._tables.all
+        )
 
     def _is_other(self, place: Place, context: Context) -> bool:
         said = self.statistics(context) & self._tables.statistics
@@ -138,7 +154,8 @@ class Words:
             return True
         label, table = place.key, place.table
         if not is_row:
-            return self._is_other_statistic(place, context, said)
+            in_pivot = table.is_pivot and not context.is_cell and table.names_of_columns
+            return bool(in_pivot) and self._is_other_column(place, table.names_of_columns, context) or self._is_other_statistic(place, context, said)
         column = normal_label(context.column)
         # Names such as `cost` and `cost_kg` have the same label.
         if context.is_cell and column in table.column_labels and column != place.column_label:
@@ -153,7 +170,8 @@ class Words:
         named = self.owners(table, context)
         both = [(label, named - table.groups), (place.row.group, named & table.groups)]
         if label in named and table.has_unique_labels:
-            both = []
+            return False
+        both += [(values[place.row.start], self._owners_in(values, context)) for values in table.dimensions]
         return any(own and some and own not in some and not _follows(own, table, context) for own, some in both)
 
     def _continues_list(self, place: Place, context: Context) -> bool:

@@ -98,17 +98,18 @@ DECREASE: Final = re.compile(
     r"recul|baiss|chut|diminu|perte|perd|moins|plus (?:faible|bas|petit)|(?:au|en)-?\s?dessous|inférieur|déficit|"
     r"cay[óe]|caíd|cae\b(?! entre)|baj[aóo]|descen|disminu|pérdid|perdi|pierd|menos|menor|"
     r"más (?:baj|pequeñ)|debajo|inferior|déficit|reduj|rebaj)|"
-    r"下降|减少|缩短|下跌|跌|降低|降|亏损|低|负|缺口|短缺|गिर|घट|कमी|कम|(?<!सबसे )नीचे",
+    r"落后|下降|减少|缩短|下跌|跌|降低|降|亏损|低|负|缺口|短缺|गिर|घट|कमी|कम|पीछे|(?<!सबसे )नीचे",
 )
 """A word in lower case that says that something fell, or that an amount is negative."""
 INCREASE: Final = re.compile(
     r"\b(?:grew|grow|rose|rise|rais|increas|up\b|gain|climb|higher|more|above|over|"
     r"plus\b(?! (?:faible|bas|petit))|ahead|profit|larger|"
+    r"vorsprung|avance|ventaja|supérieur|superior|super[aóo]\b|exceed|übertrifft|dépass|"
     r"n(?:ahm|imm|ehm)\w{0,3} [^;:\n]{0,40}?\bzu\b|verlänger|longer|lengthen|allong|alarg|"
     r"wuchs|wächst|gestiegen|stieg|steig|zuwachs|zugenommen|zulegen|legte|mehr|höher|größer|über|wachstum|anstieg|gewinn|"
     r"progress|gagn|augment|hauss|cro[iî]|cr[uû]|grimp|suppl|(?:au|en)-?\s?dessus|"
     r"gan[aó]\b|crec|aument|sub[ieí]|alza|avanz|increment|más(?! (?:baj|pequeñ))|encima|suma)|"
-    r"增长|延长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ऊपर|लाभ",
+    r"领先|超过|超出|超支|增长|延长|上升|提高|增加|上涨|反弹|涨|升|高|多|वृद्धि|बढ़|अधिक|ज़्यादा|ज्यादा|ऊपर|आगे|लाभ",
 )
 """A word in lower case that says that something grew, or that an amount is positive."""
 RATIO: Final = re.compile(r"\bratio|\bfa[ck]tor\b|verhältnis|rapport (?:entre|de)\b|razón|比值|अनुपात", re.IGNORECASE)

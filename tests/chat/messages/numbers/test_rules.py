@@ -87,6 +87,8 @@ Beets   74.30  77.90    25     12   131
 """
 HERD = "cows: 16\nmilk_kg: 455.2\n\n          coef    se\nwarmth  -72.31  1.83\nsize      5.12  2.44\n"
 
+YIELDS = "      yield\nUlm    1212\nBonn   4001\nKiel    856\n"
+
 
 @pytest.mark.parametrize(
     ("output", "text", "expected"),
@@ -199,6 +201,13 @@ def test_numbers_of_a_table_have_the_scale_that_its_header_or_the_text_says() ->
         (PLAIN, "It took 737.8 ms, 640.9 ms and 743.8 s.", ["output", "output", "nowhere"]),
         ("gas 23437 kWh, CO2 4711 kg", "That is 4,711 kg, or 4.711 t.", ["output", "output"]),
         ("gas 23437 kWh, CO2 4711 kg", "That is 4,711 g.", ["nowhere"]),
+        ("     lead_mg_l\nUlm      41.7\n", "Ulm has 41.7 mg/l.", ["output"]),
+        ("     lead_mg_l\nUlm      41.7\n", "Ulm has 41.7 kg/l.", ["nowhere"]),
+        ("     lead_mg_l\nUlm      41.7\n", "उल्म में 41.7 मिग्रा/ली है।", ["output"]),
+        ("     lead_mg_l\nUlm      41.7\n", "उल्म में 41.7 ग्राम/ली है।", ["nowhere"]),
+        ("     mean_age\nUlm     40.35\n", "Ulm: 40.35 days.", ["nowhere"]),
+        (YIELDS, "Ulm had 1,212 kWh, Bonn 4,001 kWh, Kiel 856 kWh.", ["output"] * 3),
+        (YIELDS, "Ulm had 1,212 kWh, Bonn 4,001 Wh, Kiel 856 kWh.", ["output", "nowhere", "output"]),
         (FORMULA, "The line is 21.4 − 0.2045 × width.", ["output", "output"]),
         (LONG, "It is 121,932,631,112,635,269.", ["output"]),
         (LONG, "It is 121,932,631,112,635,268.", ["nowhere"]),
@@ -258,7 +267,7 @@ def test_name_with_a_maximum_beside_it_is_a_minimum_and_no_unit() -> None:
 
 
 def test_letter_between_two_words_of_a_name_is_a_unit() -> None:
-    assert known_units(["yield_t_ha"]).units == {"t"}
+    assert known_units(["yield_t_ha"]).units == {"t", "t/ha"}
 
 
 def test_rows_of_a_group_are_not_compared_with_each_other() -> None:
