@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
 _MONTHS: Final = (
@@ -118,7 +118,8 @@ def _of_language(labels: Collection[str], names: Collection[str]) -> Iterator[tu
     yield all labels.
     """
     found = {}
-    for label in labels:
+    beginnings = {name[0] for name in names}
+    for label in (one for one in labels if one[:1] in beginnings):
         some = [n for n, name in enumerate(names, 1) if name.startswith(label.strip(". ")) or name == label]
         if len(some) == 1 and len(label) >= _BEGINNING_CHARS:
             found[label] = some[0]
@@ -126,15 +127,18 @@ def _of_language(labels: Collection[str], names: Collection[str]) -> Iterator[tu
     yield from (one for one in found.items() if are_days or one[0] in names)
 
 
-def names_of_days(labels: Collection[str], text: str, written: dict[str, Day]) -> Iterator[tuple[str, str]]:
+def names_of_days(
+    labels: Collection[str], text: str, written: Callable[[], dict[str, Day]]
+) -> Iterator[tuple[str, str]]:
     """Yield the words of `written_days` that mean exactly one label of a table, with this label.
 
-    The label is empty for a day without a label of its own if its month is a label.
+    `written` returns the result of `written_days`. It is called only if labels are days, because it takes time. The
+    label is empty for a day without a label of its own if its month is a label.
     """
     known: dict[tuple[int, int, int], list[tuple[int, str]]] = {}
-    for label, day in dict(days_of_labels(labels, text)).items() if written else ():
+    for label, day in dict(days_of_labels(labels, text)).items():
         known.setdefault(day[1:], []).append((day.year, label))
-    for name, day in written.items():
+    for name, day in written().items() if known else ():
         found = [label for year, label in known.get(day[1:], ()) if not (day.year and year) or day.year == year]
         if len(found) == 1 and name != found[0]:
             yield name, found[0]

@@ -46,13 +46,14 @@ def _phrases(text: str) -> dict[str, list[tuple[int, int]]]:
     words = [match.span() for match in _WORD.finditer(text)]
     phrases: dict[str, list[tuple[int, int]]] = defaultdict(list)
     has_single_spaces = not _WIDE_SPACE.search(text)
-    for number, (start, _) in enumerate(words):
-        for _, end in words[number : number + _WORDS_OF_LABEL]:
+    has_apostrophes = "'" in text or "’" in text
+    for count in range(_WORDS_OF_LABEL):
+        for (start, _), (_, end) in zip(words, words[count:], strict=False):
             phrase = text[start:end] if has_single_spaces else " ".join(text[start:end].split())
             phrases[phrase].append((start, end))
-            if phrase[-2:] in _POSSESSIVES:
+            if has_apostrophes and phrase[-2:] in _POSSESSIVES:
                 phrases[phrase[:-2]].append((start, end))
-            elif phrase[1:2] in ("'", "’"):
+            elif has_apostrophes and phrase[1:2] in ("'", "’"):
                 # A French article, as in `l'Aude`.
                 phrases[phrase[2:]].append((start + 2, end))
     signs = [match.span() for match in _SIGN_OR_WORD.finditer(text)] if _SIGN.search(text) else []

@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from typing import Final
 
 from chat.messages.numbers.calendar_names import names_of_days, written_days
@@ -46,7 +47,7 @@ def learn_names(
     `places`: the places that contain the value of each number.
     """
     plain = comparable(text)
-    days = written_days(plain)
+    days = cache(partial(written_days, plain))
     # The text may write `véga` for the label `vega`.
     accented = [(word, _without_accents(word)) for word in set(_ACCENTED.findall(plain))]
     accented = [(word, label) for word, label in accented if label in tables.labels]

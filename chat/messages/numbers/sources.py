@@ -11,7 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import inf
+from operator import itemgetter
 from string import ascii_letters, digits
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -37,6 +39,7 @@ _NUMBERS_ONLY: Final = bytes(code if chr(code) in "0123456789.," else 32 for cod
 """Translation table that replaces all other bytes by spaces. Splitting the result takes a fifth of the time of a
 regular expression.
 """
+_FIRST_THREE: Final = itemgetter(slice(3))
 _NO_BREAK: Final = re.compile(r"[^\n]")
 _WITH_EXPONENT: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e([+-]\d+)")
 _QUOTED: Final = {";": re.compile(r'("[^"\n]*"|;)'), ",": re.compile(r'("[^"\n]*"|,)')}
@@ -190,7 +193,9 @@ class Search:
         while start < len(numbers):
             end = numbers.find(b" ", start + _PART_CHARS) if start + _PART_CHARS < len(numbers) else len(numbers)
             end = len(numbers) if end < 0 else end
-            for token in {token for token in numbers[start:end].split() if token[:3] in self._beginnings}:
+            tokens = numbers[start:end].split()
+            # Passes in C take half the time of a comprehension. There may be 100,000 numbers.
+            for token in {*compress(tokens, map(self._beginnings.__contains__, map(_FIRST_THREE, tokens)))}:
                 try:
                     value = float(token)
                     is_plain = bool(mark)
