@@ -31,7 +31,7 @@ from chat.vocabulary.parts import (
 )
 from chat.vocabulary.text_types import is_text
 
-VERSION = 5
+VERSION = 6
 """Version of the code that traces numbers. Ledgers of another version are made again."""
 MESSAGES_LIMIT = 60
 """Maximum number of messages before an answer that are searched: the newest ones of its branch."""

@@ -84,23 +84,17 @@ class Table:
 
     @cached_property
     def dimensions(self) -> tuple[dict[int, str], ...]:
-        """Further columns that tell rows apart, of years and of texts: position of a row -> its text or year."""
-        found = []
-        for n, values in enumerate(self._cells_of_columns):
-            years = [f"{value:.15g}" for value in values if value is not None]
-            if len(years) == len(self.rows) and all(map(_YEAR.fullmatch, years)) and len(set(years)) > 1:
-                found.append({row.start: year for row, year in zip(self.rows, years, strict=True)})
-        width = len(self.rows[0].texts)
-        if all(len(row.texts) == width for row in self.rows):
-            for texts in zip(*(row.texts for row in self.rows), strict=True):
-                known = {row.label for row in self.rows}, self.groups
-                if len(set(texts)) > 1 and set(texts) not in known:
-                    found.append({row.start: text for row, text in zip(self.rows, texts, strict=True)})
-        return tuple(found)
-
-    @property
-    def _cells_of_columns(self):
-        return [[cell.value if cell else None for cell in column] for column in zip(*(row.cells for row in self.rows), strict=True)]
+        """The columns of years and of texts that tell rows apart, without their labels and groups: the position of a
+        row -> its year or text.
+        """
+        cells = zip(*(row.cells for row in self.rows), strict=True)
+        columns = [[f"{cell.value:.15g}" if cell else "" for cell in column] for column in cells]
+        found: list[Sequence[str]] = [column for column in columns if all(map(_YEAR.fullmatch, column))]
+        if len({len(row.texts) for row in self.rows}) == 1:
+            known = {row.label for row in self.rows}, self.groups
+            found += (texts for texts in zip(*(row.texts for row in self.rows), strict=True) if {*texts} not in known)
+        starts = [row.start for row in self.rows]
+        return tuple(dict(zip(starts, values, strict=True)) for values in found if len({*values}) > 1)
 
     @cached_property
     def has_unique_labels(self) -> bool:

@@ -72,10 +72,11 @@ class Words:
             self._named[key] = frozenset() if is_unsure else found
         return self._named[key]
 
-    def _owners_in(self, values: dict[int, str], context: Context) -> frozenset[str]:
-        key = (id(values), context.start, context.position)
+    def _owners_in(self, dimension: Mapping[int, str], context: Context) -> frozenset[str]:
+        """Return values of a dimension of a table of which a number surely has one; empty if that is not sure."""
+        key = (id(dimension), context.start, context.position)
         if key not in self._named:
-            names = {one: one for one in values.values()}
+            names = {value: value for value in dimension.values()}
             self._named[key] = owners(context, names, self._number_starts(context))
         return self._named[key]
 
@@ -154,8 +155,10 @@ class Words:
             return True
         label, table = place.key, place.table
         if not is_row:
-            in_pivot = table.is_pivot and not context.is_cell and table.names_of_columns
-            return bool(in_pivot) and self._is_other_column(place, table.names_of_columns, context) or self._is_other_statistic(place, context, said)
+            # The columns of a pivot table are also those of its totals.
+            columns = table.names_of_columns if table.is_pivot and not context.is_cell else {}
+            is_other_column = bool(columns) and self._is_other_column(place, columns, context)
+            return is_other_column or self._is_other_statistic(place, context, said)
         column = normal_label(context.column)
         # Names such as `cost` and `cost_kg` have the same label.
         if context.is_cell and column in table.column_labels and column != place.column_label:

@@ -203,3 +203,55 @@ def test_sentence_names_both_the_group_and_the_label_of_a_row() -> None:
 def test_group_of_a_row_with_a_name_of_its_own_does_not_count() -> None:
     assert verdicts(SHOPS, "First is Kemer (north), then Belek with 281.9.") == ["output"]
     assert verdicts(SHOPS, "First is Kemer (north), then Belek with 342.4.") == ["nowhere"]
+
+
+APPLES = """\
+variety  season  yield_t
+Gala       2022    517.8
+Gala       2023    549.6
+Topaz      2022    268.4
+Topaz      2023    255.1
+"""
+PLOTS = """\
+  plot  block  treatment  yield_t
+0  P01      I    Control     4.95
+1  P02      I    Compost     5.72
+2  P05     II    Control     4.61
+3  P06     II    Compost     5.68
+"""
+QUARTERS = "quarter         Q3      Q4\ndepartment\nMeat        226310  254870\nTotal       864920  861315\n"
+SESSIONS = """\
+ Year  Sessions  Adopted
+ 2020        17       89
+ 2021        19       98
+ 2022        23      117
+ 2023        24      131
+"""
+IN_LINES = (
+    "1. 2020: 17 sessions, {} adopted\n2. 2021: 19 sessions, 98 adopted\n"
+    "3. 2022: 23 sessions, 117 adopted\n4. 2023: 24 sessions, 131 adopted\n"
+)
+PROTOCOLS = "           p50     p99\nProtocol\nHTTP/2   85.08  342.28\nQUIC     75.38  255.06\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "right", "wrong"),
+    [
+        (APPLES, "Topaz gab im Jahr 2022 genau {} t.", "268,4", "255,1"),
+        (PLOTS, "In block II, the control plot gave {} t.", "4.61", "5.68"),
+        (QUARTERS, "- Q3: {} €\n- Q4: 861,315 €\n", "864,920", "861,315"),
+        (PROTOCOLS, "With HTTP/2, p99 was {} ms.", "342.28", "255.06"),
+        # A number in a list is of the cell that the other lines and its year name, and of no other table.
+        (
+            SESSIONS + "\nmotion  yes_pct\nroof       98.3\npool       75.0\n",
+            IN_LINES,
+            "89",
+            "75",
+        ),
+    ],
+)
+def test_number_of_another_cell_than_years_texts_quarters_and_parallel_lines_name_has_no_source(
+    output: str, text: str, right: str, wrong: str
+) -> None:
+    assert "nowhere" not in verdicts(output, text.format(right))
+    assert "nowhere" in verdicts(output, text.format(wrong))
