@@ -77,7 +77,7 @@ _SIZES: Final = (
     {unit: size for unit, (_, size) in _PREFIXED_UNITS.items()}
     | dict.fromkeys(_DIMENSIONS["currency"], 1.0)
     | {"cent": 0.01, "t": 1e6, "kt": 1e9, "ms": 0.001, "s": 1.0, "min": 60.0}
-    | {"h": 3600.0, "d": 86400.0, "week": 604800.0}
+    | {"h": 3600.0, "d": 86400.0, "week": 604800.0, "km/h": 1 / 3.6, "m/s": 1.0, "mph": 0.44704}
 )
 """The sizes of units, compared with others of the same dimension: `km` is 1000 times `m`."""
 _WORDS: Final = "|".join(
@@ -136,10 +136,12 @@ _TIME_WORD: Final = re.compile(
 
 def measure_after(text: str, position: int) -> str:
     """Return the unit that is written at a position of a text; empty if it is no unit of measure."""
-    words = match.groups() if (match := _COMPOUND.match(text, position)) else ()
-    compound = _UNIT_OF.get("/".join(words)) or (words and _compound(*(_UNIT_OF.get(word, "") for word in words)))
+    if match := _COMPOUND.match(text, position):
+        one, other = match.groups()
+        if unit := _UNIT_OF.get(f"{one}/{other}") or _compound(_UNIT_OF.get(one, ""), _UNIT_OF.get(other, "")):
+            return unit
     match = _AFTER.match(text, position)
-    return compound or (_UNIT_OF[match["word"]] if match else "")
+    return _UNIT_OF[match["word"]] if match else ""
 
 
 def _compound(one: str, other: str) -> str:

@@ -86,7 +86,6 @@ Oats     3.95   4.03    36     21    93
 Beets   74.30  77.90    25     12   131
 """
 HERD = "cows: 16\nmilk_kg: 455.2\n\n          coef    se\nwarmth  -72.31  1.83\nsize      5.12  2.44\n"
-
 YIELDS = "      yield\nUlm    1212\nBonn   4001\nKiel    856\n"
 
 
@@ -206,6 +205,8 @@ def test_numbers_of_a_table_have_the_scale_that_its_header_or_the_text_says() ->
         ("     lead_mg_l\nUlm      41.7\n", "उल्म में 41.7 मिग्रा/ली है।", ["output"]),
         ("     lead_mg_l\nUlm      41.7\n", "उल्म में 41.7 ग्राम/ली है।", ["nowhere"]),
         ("     mean_age\nUlm     40.35\n", "Ulm: 40.35 days.", ["nowhere"]),
+        ("     wind_kmh\nUlm      41.7\n", "Ulm has 11.58 m/s.", ["output"]),
+        ("     wind_kmh\nUlm      41.7\n", "Ulm has 41,700 m/s.", ["nowhere"]),
         (YIELDS, "Ulm had 1,212 kWh, Bonn 4,001 kWh, Kiel 856 kWh.", ["output"] * 3),
         (YIELDS, "Ulm had 1,212 kWh, Bonn 4,001 Wh, Kiel 856 kWh.", ["output", "nowhere", "output"]),
         (FORMULA, "The line is 21.4 − 0.2045 × width.", ["output", "output"]),
