@@ -13,12 +13,13 @@ from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.tables import Table
 
 _NAME: Final = re.compile(
-    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{3}))|[^\W_]*\d[^\W_]*"
+    r"[^\W\d_\u0900-\u0963\u3400-\u9fff]{2,}|[\u0900-\u0963]{3,}|(?=([\u3400-\u9fff]{3}))|[^\W_]{0,9}\d[^\W_]*"
 )
-"""A word that may be part of a name; in Chinese, three signs."""
-_SHORT: Final = 3
-"""Words of at most three letters beside a value, such as `the`, are hardly its name."""
+"""A word that may be part of a name; in Chinese, three characters."""
+_SHORT_LETTERS: Final = 3
+"""Words of at most three letters, such as `the`, are hardly the name of a value."""
 _PART: Final = re.compile(r"[,;:()\[\]，；：、（）—–]|\s(?:and|but|und|aber|et|mais|y|pero|और|लेकिन|जबकि)\s")
+"""The end of a part of a sentence."""
 _THAN: Final = re.compile(
     r"[^\d|\n]{0,30}?(?:\b(?:than|over|above|below|under|behind|ahead of|als|über|unter|hinter|vor|gegenüber|que|sur|"
     r"à l|celui|celles?|ceux|dessus|dessous|encima|debajo|a la|al del?|respecto|rapport)\b|比|低于|高于)"
@@ -33,22 +34,23 @@ _OBJECT_FIRST: Final = re.compile(
 _COMPARED: Final = re.compile(
     r"compar|gegenüber|vergl|frente|rapport|contre|than\b|als\b|से\s|[比较]|तुलना|against|\bvs", re.IGNORECASE
 )
+"""A word that says that values are compared."""
 _NEAR_CHARS: Final = 24
 """Maximum number of characters between a value and its difference to another one, as in `5, which is 2 less than`."""
 
 
 def names_of(text: str, *, is_first: bool) -> frozenset[str]:
-    """Return the words that may name a number. `text`: what is before it, up to the number before it if there is one.
+    """Return the words before a number that may name it. `text`: its sentence from the previous number to this one.
 
-    `is_first`: true if there is none. Otherwise, the text may begin with words of that number.
+    `is_first`: true if the sentence has no previous number. Otherwise, the text may begin with words of that number.
     """
     parts = [text] if is_first else reversed(_PART.split(text))
     names = next(filter(None, map(names_in, parts)), frozenset())
-    return frozenset(name for name in names if len(name) > _SHORT or name[0] > "ɏ")
+    return frozenset(name for name in names if len(name) > _SHORT_LETTERS or name[0] > "ɏ")
 
 
 def is_of_value_beside(lead: str, between: str, after: str) -> bool:
-    """Return whether a difference is that of the value before it to another value, as in `5, which is 2 less than`.
+    """Return whether the subject of a difference is the value before it, as in `5, which is 2 less than`.
 
     `lead`: the sentence before the value. `between` and `after`: the text before and after the difference.
     """
