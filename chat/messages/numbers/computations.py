@@ -88,38 +88,41 @@ class Computations:
         return said * (one - other) * self._subject(n, (one, other), context) < 0
 
     def _subject(self, n: int, values: Pair, context: Context) -> int:
-        """Return which of two values a difference is said of: 1 for the first, -1 for the second, 0 if not sure."""
+        """Return 1 if the first of two values is the subject of a difference, -1 if it is the second, otherwise 0."""
         one, other = (self._nearest(n, value) for value in values)
-        sentence, beside = self.of_sentence(context), n - 1
+        sentence, beside = self._of_sentence(context), n - 1
         start = self._numbers[beside].end - context.start if beside in sentence else 0
         before = context.text[start : context.position]
         after = context.text[self._numbers[n].end - context.start :]
         if beside in sentence and beside in (one, other):
             lead = context.text[: self._starts[beside] - context.start]
             place = self.operands[beside].place
-            is_only = sum(m in sentence for m in (one, other) if m is not None) == 1
-            if is_only and place and not place.is_of_whole and is_of_value_beside(lead, before, after):
-                return 1 if beside == one else -1
+            is_row = not (one in sentence and other in sentence) and place is not None and not place.is_of_whole
             between = self._text[self._numbers[beside - 1].end : self._starts[beside]]
-            if beside - 1 in (one, other) and CHANGED.fullmatch(between):
+            is_last_of_change = beside - 1 in (one, other) and CHANGED.fullmatch(between)
+            if is_last_of_change or (is_row and is_of_value_beside(lead, before, after)):
                 return 1 if beside == one else -1
             if before == part_of(before):
+                # Without a comma or `and`, these words belong to the number before them.
                 before = ""
         return 0 if one is None or other is None else subject(before, after, self._names_of(one), self._names_of(other))
 
+    def _nearby(self, n: int) -> list[int]:
+        """Return the indexes of the numbers with a source before and after a number, the nearest first."""
+        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE + 1, len(self._numbers)))
+        return sorted((m for m in around if m != n and m in self.operands), key=lambda m: (abs(m - n), m))
+
     def _nearest(self, n: int, value: float) -> int | None:
-        """Return the index of the number nearest to another one that has a value."""
-        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE, len(self._numbers)))
-        some = (m for m in around if m != n and (one := self.operands.get(m)) and one.value == value)
-        return min(some, key=lambda m: abs(m - n), default=None)
+        """Return the index of the number with a value that is nearest to the number `n`; `None` if there is none."""
+        return next((m for m in self._nearby(n) if self.operands[m].value == value), None)
 
     def _names_of(self, n: int) -> frozenset[str]:
         """Return the words that may name a number: those before it, and its row and column."""
         context, place = self._contexts[n], self.operands[n].place
-        is_first = n - 1 not in self.of_sentence(context)
+        is_first = n - 1 not in self._of_sentence(context)
         start = 0 if is_first else self._numbers[n - 1].end - context.start
         around = [context.head, context.column, *((place.key, place.column_label) if place else ())]
-        names = names_of(context.text[max(start, 0) : context.position], is_first=is_first)
+        names = names_of(context.text[start : context.position], is_first=is_first)
         return names | names_in(" ".join(around))
 
     def _of_row(self, end: int, label: str) -> list[Operand]:
@@ -128,19 +131,17 @@ class Computations:
         last = bisect_left(some, end)
         return [self.operands[n] for n in some[max(0, last - _NUMBERS_OF_ROW) : last]][::-1]
 
-    def of_sentence(self, context: Context) -> range:
+    def _of_sentence(self, context: Context) -> range:
         """Return the indexes of the numbers in a sentence."""
         end = context.start + len(context.text)
         return range(bisect_left(self._starts, context.start), bisect_left(self._starts, end))
 
     def equal(self, n: int, ranges: Sequence[Pair], context: Context, *, is_elsewhere: bool) -> list[Result]:
         """Return the results of computations with nearby numbers that lie in one of these ranges."""
-        number, sentence = self._numbers[n], self.of_sentence(context)
+        number, sentence = self._numbers[n], self._of_sentence(context)
         beside, before = list[Operand](), list[Operand]()
-        around = range(max(0, n - _NUMBERS_BEFORE), min(n + _NUMBERS_BEFORE + 1, len(self._numbers)))
-        for other in sorted(around, key=lambda other: (abs(other - n), other)):
-            is_near = other in sentence or other < n
-            if is_near and other != n and other in self.operands and not {n, other} <= self.unsourced:
+        for other in self._nearby(n):
+            if (other in sentence or other < n) and not {n, other} <= self.unsourced:
                 (beside if other in sentence else before).append(self.operands[other])
         is_sourced = n not in self.unsourced
         some = sentence[:_NUMBERS_BESIDE] if is_sourced else ()
@@ -171,9 +172,8 @@ class Computations:
         # If the source shows a fall by 10 %, `It rose by 10 %` is wrong, even if another result is 10 %.
         if not result or (found[0].sign == "change" and is_other_change(found[0], result)):
             return None
-        if is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT]):
-            return None
-        if self._is_reverse(n, result, context):
+        is_reverse = is_reverse_comparison(number, ranges, context, self._tables.all[:TABLES_LIMIT])
+        if is_reverse or self._is_reverse(n, result, context):
             return None
         if result.kind != "ratio" or number.unit:
             # A plain ratio is no operand: multiplied by one of its own operands, it would give the other one.
@@ -189,10 +189,9 @@ class Computations:
             return result.kind == "minus" and self._are_beside(result.operands, context)
         if result.kind == "plus" and not self._are_beside(result.operands, context) and self._is_of_one_row(context):
             return False
-        if result.kind in ("minus", "net", "back") and not number.sign:
-            is_later_less = said * self._tables.change(*result.operands) < 0
-            if is_later_less or result.kind != "back":
-                return not is_later_less
+        is_change = said and not number.sign and result.kind in ("minus", "net", "back")
+        if is_change and said * self._tables.change(*result.operands) < 0:
+            return False
         return not is_opposite(number, result, context)
 
     def _is_of_one_row(self, context: Context) -> bool:
@@ -206,7 +205,7 @@ class Computations:
 
     def _beside(self, context: Context) -> set[float]:
         """Return the values of the sources of the numbers in a sentence."""
-        return {self.operands[n].value for n in self.of_sentence(context) if n in self.operands}
+        return {self.operands[n].value for n in self._of_sentence(context) if n in self.operands}
 
 
 def _is_by_chance(number: WrittenNumber, result: Result, context: Context, beside: Set[float]) -> bool:

@@ -105,6 +105,8 @@ class _Tracer:
         self._words = Words(self._tables, text, numbers, self._contexts, of_rows)
         given = list(given_numbers(sources))[:_GIVEN_LIMIT]
         self._computations = Computations(text, self._numbers, self._contexts, self._tables, self._words, given)
+        self._change_starts = set(changes(text, self._numbers, self._contexts))
+        """Indexes of the first numbers of changes. They may be from another row than the sentence names."""
         self._mismatches = set[int]()
         """Indexes of numbers whose value is in a source, but with another unit, sign or row than the answer says."""
 
@@ -117,10 +119,8 @@ class _Tracer:
     def trace(self) -> Iterator[TracedNumber]:
         """Yield the numbers with their verdicts. Numbers that have no source and are no claims are left out."""
         contexts = self._contexts
-        self._earlier = set(changes(self._text, self._numbers, contexts))
         direct = [self._direct(n, contexts[n]) for n in range(len(self._numbers))]
-        odd = odd_units(self._numbers, [self._computations.operands.get(n) for n in range(len(direct))])
-        for n in odd:
+        for n in odd_units(self._numbers, [self._computations.operands.get(n) for n in range(len(direct))]):
             direct[n] = replace(direct[n], verdict="nowhere")
             self._mismatches.add(n)
         for n, one in enumerate(direct):
@@ -160,11 +160,7 @@ class _Tracer:
 
     def _is_copy(self, n: int, context: Context) -> bool:
         """Return whether a number surely copies a value of a table. It is then not explained by a computation."""
-        name = normal_label(context.column)
-        tables = self._tables.all
-        is_cell = context.is_cell and any(
-            name in one.column_labels and self._words.owners(one, context) for one in tables
-        )
+        is_cell = context.is_cell and self._words.names_row(normal_label(context.column), context)
         return is_cell or self._words.names_cell(context) or (n in self._mismatches and not direction(context.clause))
 
     def _search(self, n: int) -> Iterator[tuple[Hit, Place | None, Wanted]]:
@@ -202,7 +198,7 @@ class _Tracer:
                 self._computations.operands[n] = Operand(float(number.amount.value))
                 self._computations.unsourced.add(n)
             return replace(one, hit=hit)
-        is_free = n in self._earlier or self._is_deviation(n)
+        is_free = n in self._change_starts or self._is_deviation(n)
         allowed = [(hit, place) for hit, place in fitting if is_free or not self._words.contradict(place, context)]
         has_other_sign = not number.sign and direction(context.clause) >= 0 and all(one.value < 0 for one, _ in fitting)
         if not allowed and number.digits >= _DIGITS_OF_COPY and not (number.is_approximate or has_other_sign):

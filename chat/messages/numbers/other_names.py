@@ -52,8 +52,7 @@ def learn_names(
     accented = [(word, _without_accents(word)) for word in set(_ACCENTED.findall(plain))]
     accented = [(word, label) for word, label in accented if label in tables.labels]
     for table in tables.all:
-        groups = {row.group for row in table.rows} - {""}
-        for labels in (groups, [label for label in table.keys if label not in groups]):
+        for labels in (table.groups, [label for label in table.keys if label not in table.groups]):
             _add_names(tables, table, names_of_days(labels, table.source.text, days))
         _add_names(tables, table, _short_names(table))
         _add_names(tables, table, ((word, label) for word, label in accented if label in table.labels))

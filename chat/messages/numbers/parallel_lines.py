@@ -70,12 +70,11 @@ class ParallelLines:
         main = self._main_rows.get(context.start)
         if main and main.is_other(place) and place.key not in context.text:
             return True
-        slot = self._slots.get(context.number_start)
-        if column := self._columns.get(slot):
+        if column := self.column(context):
             own = place.column_label
             is_said = bool(own) and own in context.text[: context.position]
             return column in place.table.column_labels and own != column and not is_said
-        row = self._rows.get(slot)
+        row = self._rows.get(self._slots.get(context.number_start))
         return row in place.table.keys and place.key != row and place.key not in context.text
 
 

@@ -51,7 +51,7 @@ class Words:
         self.places: dict[int, Place | None] = {}
         """Positions of the numbers whose source is known -> the places of these sources."""
         self._named: dict[tuple[int, int, int], frozenset[str]] = {}
-        """Results of `owners` and `_named_columns`."""
+        """Results of `owners`, `_owners_in` and `_named_columns`."""
 
     def owners(self, table: Table, context: Context) -> frozenset[str]:
         """Return labels of rows of a table of which a number surely has one; empty if that is not sure."""
@@ -73,7 +73,7 @@ class Words:
         return self._named[key]
 
     def _owners_in(self, dimension: Mapping[int, str], context: Context) -> frozenset[str]:
-        """Return values of a dimension of a table of which a number surely has one; empty if that is not sure."""
+        """Return values of a column of `Table.dimensions` of which a number surely has one; empty if not sure."""
         key = (id(dimension), context.start, context.position)
         if key not in self._named:
             names = {value: value for value in dimension.values()}
@@ -137,16 +137,19 @@ class Words:
             return False
         if not place.row.is_statistic and self._lines.contradict(place, context):
             return True
-        if self._lines.column(context) not in ("", *place.table.column_labels) and self.names_cell(context):
+        # The number is then from a table with this column.
+        if self._lines.column(context) not in place.table.column_labels and self.names_cell(context):
             return True
         return self._is_other(place, context) and not self._continues_list(place, context)
 
     def names_cell(self, context: Context) -> bool:
         """Return whether the parallel numbers of other lines and the words name the column and the row of a number."""
-        column = self._lines.column(context)
-        return bool(column) and any(
-            column in table.column_labels and self.owners(table, context) for table in self._tables.all
-        )
+        return self.names_row(self._lines.column(context), context)
+
+    def names_row(self, column: str, context: Context) -> bool:
+        """Return whether the words name a row of a table that has a column."""
+        tables = (table for table in self._tables.all if column in table.column_labels)
+        return bool(column) and any(self.owners(table, context) for table in tables)
 
     def _is_other(self, place: Place, context: Context) -> bool:
         said = self.statistics(context) & self._tables.statistics
@@ -154,9 +157,9 @@ class Words:
         if is_other_statistic(place.statistic, said - _EXTREMES if is_row else said):
             return True
         label, table = place.key, place.table
+        columns = table.names_of_columns if table.is_pivot and not context.is_cell else {}
         if not is_row:
             # The columns of a pivot table are also those of its totals.
-            columns = table.names_of_columns if table.is_pivot and not context.is_cell else {}
             is_other_column = bool(columns) and self._is_other_column(place, columns, context)
             return is_other_column or self._is_other_statistic(place, context, said)
         column = normal_label(context.column)
@@ -167,15 +170,15 @@ class Words:
             return True
         if table.is_pivot and context.is_cell and self._is_other_in_transposed(place, context):
             return True
-        columns = table.names_of_columns if table.is_pivot and not context.is_cell else table.names_beside(place.column)
+        columns = columns or table.names_beside(place.column)
         if columns and self._is_other_column(place, columns, context):
             return True
         named = self.owners(table, context)
-        both = [(label, named - table.groups), (place.row.group, named & table.groups)]
         if label in named and table.has_unique_labels:
             return False
-        both += [(values[place.row.start], self._owners_in(values, context)) for values in table.dimensions]
-        return any(own and some and own not in some and not _follows(own, table, context) for own, some in both)
+        parts = [(label, named - table.groups), (place.row.group, named & table.groups)]
+        parts += [(values[place.row.start], self._owners_in(values, context)) for values in table.dimensions]
+        return any(own and some and own not in some and not _follows(own, table, context) for own, some in parts)
 
     def _continues_list(self, place: Place, context: Context) -> bool:
         """Return whether a number continues a list of one value for each row, in which its row has no known name, as in

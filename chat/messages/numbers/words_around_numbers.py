@@ -78,8 +78,6 @@ FACTOR: Final = re.compile(r" ?(?:[×*·]|\\times|\\cdot|(?<= )x(?= )) ?\\?[^\W\
 """The sign of a multiplication with a name after a number."""
 FROM: Final = re.compile(r"(?:\b(?:from|von|vom|de|du|desde|del)|从|由)\s?[*_$€£₹¥]*$", re.IGNORECASE)
 """A word such as `from` before the first number of a change."""
-ABOUT: Final = "about|around|rund|etwa|près de|environ|unos|约"
-"""Words between `to` and a rounded number."""
 APPROXIMATE: Final = re.compile(
     r"(?:\b(?:exceeds?|dépasse(?:nt)?|übersteigt|übertrifft|supera|about|around|approximately|roughly|nearly|almost|over|"
     r"more than|some|circa|ca\.|rund|etwa|ungefähr|fast|"
