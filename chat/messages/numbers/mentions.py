@@ -39,7 +39,7 @@ class Mention:
 @cache_short_texts(maxsize=32)
 def _phrases(text: str) -> dict[str, list[tuple[int, int]]]:
     """Return the phrases of a text that may be labels, with their positions: up to four words, or up to eight Chinese
-    signs.
+    characters.
 
     The result is cached, because the same few sentences are searched for many different labels.
     """

@@ -18,12 +18,12 @@ _LEAST_OTHERS: Final = 2
 _DIGITS_LEAST: Final = 3
 """Minimum number of digits of a number that is compared with others. Shorter ones equal a value by chance."""
 _ALIKE: Final = 2
-"""Numbers of one quantity are at most this many times as great as the greatest other number of it, or less than the
-least one by this factor.
+"""A number of the same quantity is at most this many times the greatest other number of it, and at least the least one
+divided by this factor.
 """
 _ROUNDING: Final = 0.15
-"""A number that differs from its source by a lesser power of ten is rounded, and is written in the same unit."""
-_YEARS: Final = re.compile(r"\d+")
+"""Maximum power of ten by which a number differs from its source if it is rounded and has the same unit."""
+_DIGITS: Final = re.compile(r"\d+")
 
 
 class _Unit(NamedTuple):
@@ -35,13 +35,14 @@ class _Unit(NamedTuple):
     n: int
     """The index of the number."""
     digits: int
+    """The number of digits that are written."""
 
 
 def odd_units(numbers: Sequence[WrittenNumber], sources: Sequence[Operand | None]) -> Iterator[int]:
     """Yield the indexes of the numbers with an odd unit. `sources`: the source of each number; `None` if it has none.
 
-    A column has one unit, and so have columns whose names differ in a year. Other columns of a table may have different
-    units, so only numbers that are about as great as the others count.
+    Columns of all tables whose names differ only in digits, such as those of years, have one unit. Other columns of a
+    table may have different units, so only numbers that are about as great as the others count.
     """
     columns: dict[Hashable, list[_Unit]] = defaultdict(list)
     tables: dict[Hashable, list[_Unit]] = defaultdict(list)
@@ -52,7 +53,7 @@ def odd_units(numbers: Sequence[WrittenNumber], sources: Sequence[Operand | None
             if dimension:
                 tables[id(place.table), dimension].append(one)
             if dimension and not number.scale and place.statistic != "slope":
-                name = _YEARS.sub("", place.column_label) or (id(place.table), place.column)
+                name = _DIGITS.sub("", place.column_label) or (id(place.table), place.column)
                 columns[name, dimension].append(one)
     for group in columns.values():
         yield from (one.n for one in _odd(group))

@@ -21,6 +21,7 @@ _CELL: Final = re.compile(
     rf"(?<![\w.,])(?<!\w-)(?<![^\W\d]/){VALUE}|"
     r"(?<!\S)(?P<none>NaN|None|<NA>|NaT)(?!\S)"
 )
+"""A date, a number or a missing value. The digit of a name such as `HTTP/2` is no number."""
 _PAIR: Final = re.compile(
     r"(?:(?P<quote>['\"])(?P<quoted>[^'\"\n]{1,60})(?P=quote)|"
     r"(?P<bare>(?<![\w.,%])(?:[^\W\d][^\n:=,;{}\[\]'\"]{0,40}?|\d+(?:\.\d+)?%?)))"

@@ -194,7 +194,7 @@ class Search:
             end = numbers.find(b" ", start + _PART_CHARS) if start + _PART_CHARS < len(numbers) else len(numbers)
             end = len(numbers) if end < 0 else end
             tokens = numbers[start:end].split()
-            # Passes in C take half the time of a comprehension. There may be 100,000 numbers.
+            # Iterators in C take half the time of a comprehension. There may be 100,000 numbers.
             for token in {*compress(tokens, map(self._beginnings.__contains__, map(_FIRST_THREE, tokens)))}:
                 try:
                     value = float(token)

@@ -84,8 +84,8 @@ class Table:
 
     @cached_property
     def dimensions(self) -> tuple[dict[int, str], ...]:
-        """The columns of years and of texts that tell rows apart, without their labels and groups: the position of a
-        row -> its year or text.
+        """For each column of years or texts with several values, except the labels and groups: the position of a row ->
+        its year or text.
         """
         cells = zip(*(row.cells for row in self.rows), strict=True)
         columns = [[f"{cell.value:.15g}" if cell else "" for cell in column] for column in cells]

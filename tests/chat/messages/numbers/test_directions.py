@@ -17,7 +17,7 @@ PEOPLE = "州  人口2010  人口2020\n甲  88943905  96911079\n丙  52745866  5
 WHOLE = "      rate\nUlm   61.3\nBonn  78.5\n\noverall rate: 68.92\n"
 TWO_SUMS = "gas      7314.0\nsolar    2911.0\n"
 TESTS = "group  words\none    11.25\ntwo     7.50\n"
-FOUND = ["output", "output", "derived"]
+RESULT = ["output", "output", "derived"]
 CHANGES = "       old    new  change_pct\nUlm   4180   4655        11.4\nBonn  2900   3020         4.1\n"
 
 
@@ -33,10 +33,10 @@ CHANGES = "       old    new  change_pct\nUlm   4180   4655        11.4\nBonn  2
         (PRICES, "Ulm, Bonn से 3.07 {} है।", "अधिक", "कम", ["derived"]),
         (PRICES, "Ulm is 27.2 % {} Bonn.", "above", "below", ["derived"]),
         (PRICES, "दाम 14.35 से 11.28 हो गया – 3.07 की {}।", "गिरावट", "बढ़ोतरी", ["output", "output", "derived"]),
-        (TESTS, "Readers recalled 11.25 words, listeners 7.5. Readers had 3.75 words {}.", "more", "fewer", FOUND),
-        (TESTS, "Leser: 11,25, Hörer: 7,5. Leser liegen 3,75 {} den Hörern.", "über", "unter", FOUND),
-        (TESTS, "读书组 11.25 分，听讲组 7.5 分。听讲组比读书组{} 3.75 分。", "低", "高", FOUND),
-        (TESTS, "पाठक: 11.25, श्रोता: 7.5। श्रोता पाठक से 3.75 अंक {} हैं।", "कम", "अधिक", FOUND),
+        (TESTS, "Readers recalled 11.25 words, listeners 7.5. Readers had 3.75 words {}.", "more", "fewer", RESULT),
+        (TESTS, "Leser: 11,25, Hörer: 7,5. Leser liegen 3,75 {} den Hörern.", "über", "unter", RESULT),
+        (TESTS, "读书组 11.25 分，听讲组 7.5 分。听讲组比读书组{} 3.75 分。", "低", "高", RESULT),
+        (TESTS, "पाठक: 11.25, श्रोता: 7.5। श्रोता पाठक से 3.75 अंक {} हैं।", "कम", "अधिक", RESULT),
         (TESTS, "Lectores: 11,25, es decir, 3,75 {} que la otra parte.", "más", "menos", ["output", "derived"]),
         (RATES, "Units {} by 475 to 4,655.", "rose", "fell", ["derived", "output"]),
         (RATES, "Die Zahl {} um 475 auf 4.655.", "stieg", "sank", ["derived", "output"]),
