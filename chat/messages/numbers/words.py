@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from chat.messages.numbers.claims import direction
@@ -27,6 +28,8 @@ IS_NAMED: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]{3}|[\u0900-\u0963]{3}|[\u3400-\u9fff]{2}")
 _AFTER_CHARS: Final = 40
 """Maximum distance of a label after a number that it belongs to."""
+_TABLES_LIMIT: Final = 60
+"""Maximum number of tables with a column that are searched for the row that the words name, which bounds the time."""
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
 _QUARTILES: Final = frozenset({"25%", "75%"})
 _EXTREMES: Final = frozenset({"min", "max"})
@@ -149,7 +152,7 @@ class Words:
     def names_row(self, column: str, context: Context) -> bool:
         """Return whether the words name a row of a table that has a column."""
         tables = (table for table in self._tables.all if column in table.column_labels)
-        return bool(column) and any(self.owners(table, context) for table in tables)
+        return bool(column) and any(self.owners(table, context) for table in islice(tables, _TABLES_LIMIT))
 
     def _is_other(self, place: Place, context: Context) -> bool:
         said = self.statistics(context) & self._tables.statistics
