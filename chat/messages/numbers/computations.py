@@ -26,9 +26,9 @@ from chat.messages.numbers.directions import (
 from chat.messages.numbers.measures import is_other_measure
 from chat.messages.numbers.operands import Operand, Operands
 from chat.messages.numbers.operations import Pair, Result
-from chat.messages.numbers.ranges import CHANGED
 from chat.messages.numbers.reading import WrittenNumber
 from chat.messages.numbers.source_tables import SourceTables
+from chat.messages.numbers.stated_changes import CHANGED
 from chat.messages.numbers.words import Words
 from chat.messages.numbers.words_around_numbers import DECREASE, DIFFERENCE, INCREASE, PERCENTS, RATIO, STATISTIC
 

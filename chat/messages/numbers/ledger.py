@@ -21,11 +21,11 @@ from chat.messages.numbers.measures import known_units, other_sizes, written_mea
 from chat.messages.numbers.mentions import mentions
 from chat.messages.numbers.odd_units import odd_units
 from chat.messages.numbers.operands import Operand
-from chat.messages.numbers.ranges import changes
 from chat.messages.numbers.reading import WrittenNumber, read_numbers
 from chat.messages.numbers.rows import normal_label
 from chat.messages.numbers.source_tables import SourceTables
 from chat.messages.numbers.sources import Hit, Search, SourceText, Verdict, bounded_sources, comparable_source
+from chat.messages.numbers.stated_changes import changes
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.wanted import Wanted, given_numbers, scales_of_tables, wanted_ranges
 from chat.messages.numbers.words import IS_NAMED, Words

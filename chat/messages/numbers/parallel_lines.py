@@ -14,8 +14,8 @@ from typing import Final
 
 from chat.messages.numbers.contexts import Context
 from chat.messages.numbers.mentions import comparable
-from chat.messages.numbers.ranges import CHANGED
 from chat.messages.numbers.reading import WrittenNumber
+from chat.messages.numbers.stated_changes import CHANGED
 from chat.messages.numbers.tables import Place
 from chat.messages.numbers.words_around_numbers import FROM
 
