@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{3}|[\u0900-\u0963]{3}|[\u3400-\u9fff]{2}")
 _AFTER_CHARS: Final = 40
 """Maximum distance of a label after a number that it belongs to."""
 _TABLES_LIMIT: Final = 60
-"""Maximum number of tables with a column that are searched for the row that the words name, which bounds the time."""
+"""Maximum number of tables that are searched for the rows that the words name, which bounds the time."""
 _AVERAGES: Final = frozenset({"mean", "median", "std"})
 _QUARTILES: Final = frozenset({"25%", "75%"})
 _EXTREMES: Final = frozenset({"min", "max"})
@@ -213,7 +213,8 @@ class Words:
             return True
         words = label.split()
         parts = {part for n in range(len(words)) for part in (" ".join(words[n:]), " ".join(words[:n]))}
-        named = frozenset().union(*(self.owners(one, context) for one in self._tables.all if one.labels))
+        tables = islice((one for one in self._tables.all if one.labels), _TABLES_LIMIT)
+        named = frozenset().union(*(self.owners(one, context) for one in tables))
         # In a table of correlations, the labels of rows are also those of columns, and name no row of other tables.
         named -= table.column_labels.keys()
         if named and (subjects := parts & self._tables.labels):
