@@ -33,7 +33,16 @@ def shares_cells(first: ndarray | ExtensionArray, second: ndarray | ExtensionArr
 
 def shares_all_cells(first: DataFrame, second: DataFrame) -> bool:
     """Return whether two tables have the same columns, in the same memory. The labels of the rows may differ."""
-    return bool(first.columns.equals(second.columns)) and all(map(shares_cells, arrays(first), arrays(second)))
+    if len(first) != len(second) or not first.columns.equals(second.columns):
+        return False
+    return all(map(shares_cells, arrays(first), arrays(second)))
+
+
+def shared_count(first: DataFrame, second: DataFrame) -> int:
+    """Return the number of columns with the same name, in the same memory."""
+    cells = dict(zip(first.columns, arrays(first), strict=True))
+    columns = zip(second.columns, arrays(second), strict=True)
+    return sum(name in cells and shares_cells(cells[name], array) for name, array in columns)
 
 
 def is_equal(first: DataFrame, second: DataFrame) -> bool:
