@@ -38,6 +38,7 @@ the number of rows is compared."""
 _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
 _SORTS_LIMIT = 16
+"""Maximum number of sorts of a cell that are noted."""
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
 """Kinds of joins for which the number of rows does not show whether rows of the first table were lost."""
 MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"

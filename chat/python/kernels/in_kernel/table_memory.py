@@ -1,6 +1,8 @@
 """Runs inside a kernel: compares and counts the cells of pandas columns in little time.
 
-pandas copies a column before it is changed in place, so columns in the same memory have the same cells.
+pandas copies a column before it is changed in place, so columns in the same memory have the same cells. This does not
+hold for cells that code changes through `Series.array`, which pandas does not copy. Categorical and nullable columns
+count as being in other memory, so that all their cells are compared.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ def is_equal(first: DataFrame, second: DataFrame) -> bool:
         return False
     pairs = enumerate(zip(arrays(first), arrays(second), strict=True))
     return all(
-        shares_cells(*pair) or _is_surely_equal(*pair) or first.iloc[:, place].equals(second.iloc[:, place])
-        for place, pair in pairs
+        shares_cells(*pair) or _is_surely_equal(*pair) or first.iloc[:, position].equals(second.iloc[:, position])
+        for position, pair in pairs
     )
 
 
