@@ -202,3 +202,13 @@ async def test_lost_rows_with_overlapping_intervals_as_labels_are_reported(kerne
     labels = "pd.IntervalIndex.from_arrays(range(n), range(2, n + 2))"
     await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}\nsales.index = {labels}")
     assert await changes(kernel, "sales = sales.head(290)") == "`sales`: 300 -> 290 rows"
+
+
+async def test_sorting_a_part_of_a_new_table_does_not_keep_the_table_in_memory(kernel: KernelClient) -> None:
+    code = (
+        "import weakref\nlong = pd.DataFrame({'x': np.arange(1e5)})\ncells = weakref.ref(long['x'].to_numpy().base)\n"
+        "part = long.iloc[:9].sort_values('x', ascending=False)\n"
+        "print(cells() is None)\ndel long\nprint(cells() is None)"
+    )
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=30)}")
+    assert (await kernel.execute(code)).text == "False\nTrue\n"
