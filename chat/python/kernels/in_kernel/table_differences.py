@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING
 
-from chat.python.kernels.in_kernel.table_memory import arrays, missing_count, shares_cells
+from chat.python.kernels.in_kernel.table_memory import arrays, missing_count, shared_count, shares_cells
 from chat.python.kernels.in_kernel.table_samples import has_sampled_rows
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = Tr
     # Columns with the same name cannot be matched.
     if before.columns.is_unique and after.columns.is_unique:
         rows = None if _is_reordered(before, after) else _same_rows(before, after)
+        # If a column is in the same memory, the rows have the same order, whatever their labels are.
+        if rows is None and shared_count(before, after):
+            rows = slice(None)
         cells = dict(zip(before.columns, arrays(before), strict=True))
         for name, array in zip(_read_columns(after), arrays(after), strict=False):
             # If labels were moved, they have other rows in the same memory.

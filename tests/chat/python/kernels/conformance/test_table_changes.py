@@ -212,3 +212,12 @@ async def test_sorting_a_part_of_a_new_table_does_not_keep_the_table_in_memory(k
     )
     await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=30)}")
     assert (await kernel.execute(code)).text == "False\nTrue\n"
+
+
+@pytest.mark.parametrize("labels", ["sales.day.tolist()", "[0] * n"])
+async def test_changed_cells_are_reported_if_new_row_numbers_replace_other_labels(
+    kernel: KernelClient, labels: str
+) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}\nsales.index = {labels}")
+    code = "sales = sales.reset_index(drop=True)\nsales.loc[3, 'city'] = 'Rom'"
+    assert await changes(kernel, code) == "`sales`: `city` 1 of 300 values changed"
