@@ -15,6 +15,7 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from chat.python.kernels.in_kernel.hidden_frames import hide_frame
 from chat.python.kernels.in_kernel.import_watch import when_imported
 from chat.python.kernels.in_kernel.shell_attributes import CHANGES
 from chat.python.kernels.in_kernel.table_differences import (
@@ -24,7 +25,7 @@ from chat.python.kernels.in_kernel.table_differences import (
     new_table,
     rows_change,
 )
-from chat.python.kernels.in_kernel.table_memory import is_equal, shares_all_cells, size_bytes
+from chat.python.kernels.in_kernel.table_memory import is_equal, shared_count, shares_all_cells, size_bytes
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -37,6 +38,7 @@ the number of rows is compared."""
 _LINES_LIMIT = 8
 _JOINS_LIMIT = 4
 _SORTS_LIMIT = 16
+"""Maximum number of sorts of a cell that are noted."""
 _TAKES_ALL = frozenset({"outer", "right", "cross"})
 """Kinds of joins for which the number of rows does not show whether rows of the first table were lost."""
 MULTIPLIED = "A merge made {result:,} rows of {rows:,}: keys occur more than once in the other table"
@@ -70,17 +72,19 @@ class TableChanges:
         self._rows, self._before = {name: len(frame) for name, frame in tables.items()}, {}
         room_bytes = self._sorts_room_bytes = _SIZE_LIMIT_BYTES
         for name, frame in tables.items():
-            room_bytes -= size_bytes(frame)
-            if room_bytes >= 0:
-                self._before[name] = frame.copy(deep=False)
+            # Attributes of a table may be objects that cannot be copied.
+            with contextlib.suppress(Exception):
+                room_bytes -= size_bytes(frame)
+                if room_bytes >= 0:
+                    self._before[name] = frame.copy(deep=False)
 
     def end(self) -> None:
         """Store the sentences about the cell that has ended."""
         lines, missing = [], list[str]()
         words = {*self._words}
-        # Tables may hold values whose classes raise errors when they are read. The cell itself has worked.
-        with contextlib.suppress(Exception):
-            for name, frame in self._tables().items():
+        for name, frame in self._tables().items():
+            # Tables may hold values whose classes raise errors when they are read. The cell itself has worked.
+            with contextlib.suppress(Exception):
                 if name in self._rows and name in words:
                     missing += [f"`{name}`: {phrase}" for phrase in missing_cells(frame, words)]
                 if phrases := self._changes(name, frame):
@@ -97,20 +101,28 @@ class TableChanges:
         origin = name if name in self._before else self._origin(frame)
         if not origin:
             return new_table(frame)
-        before = self._before[origin]
-        if self._has_same_rows(before, frame):
+        before = self._sorted_like(frame, self._before[origin])
+        if is_equal(before, frame):
             return []
         if origin == name:
-            return [] if is_equal(before, frame) else differences(before, frame)
+            return differences(before, frame)
         changes = differences(before, frame, is_same_table=False)
         return [f"made from `{origin}`", *changes] if changes else []
 
-    def _has_same_rows(self, before: DataFrame, frame: DataFrame) -> bool:
-        """Return whether `frame` is `before`, or was made from it by sorting only."""
-        for source, result in reversed(self._sorts):
-            if shares_all_cells(result, frame):
-                frame = source
-        return shares_all_cells(before, frame) and bool(before.index.equals(frame.index))
+    def _sorted_like(self, frame: DataFrame, before: DataFrame) -> DataFrame:
+        """Return `before` with its rows in the order of `frame` and with its labels, if the cell has sorted them.
+
+        The order is that of the sort whose result has the most columns in the memory of `frame`.
+        """
+        orders = [before]
+        for source, result in self._sorts:
+            is_from_before = shares_all_cells(before, source) and before.index.equals(source.index)
+            if is_from_before or any(shares_all_cells(one, source) for one in orders[1:]):
+                orders.append(result)
+        if len(orders) == 1:
+            return before
+        nearest = max(orders, key=lambda one: shared_count(one, frame))
+        return before if nearest is before else nearest.set_axis(frame.index)
 
     def _origin(self, frame: DataFrame) -> str:
         """Return the name of the table from which the rows of `frame` come; empty if there is none.
@@ -145,29 +157,45 @@ class TableChanges:
         frame.sort_index = self._watched_sort(frame.sort_index)
 
     def _watched_sort(self, sort: Callable[..., DataFrame | None]) -> Callable[..., DataFrame | None]:
-        """Wrap a sort method: it notes the result, whose rows then need not be compared with those of the table.
+        """Wrap a sort method: it notes the result, whose rows then need not be compared with those of the table."""
 
-        The notes hold shallow copies, because pandas changes the memory of a table in place if no other table has it.
-        """
-
+        @hide_frame
         @wraps(sort)
         def watched(table: DataFrame, *arguments: object, **options: object) -> DataFrame | None:
-            if self._sorts_room_bytes <= 0 or len(self._sorts) >= _SORTS_LIMIT:
-                return sort(table, *arguments, **options)
-            source = table.copy(deep=False)
+            source = self._sort_source(table, options.get("axis"))
             result = sort(table, *arguments, **options)
-            with contextlib.suppress(Exception):
-                made = table if result is None else result
-                self._sorts_room_bytes -= size_bytes(made)
-                if self._sorts_room_bytes >= 0:
-                    self._sorts.append((source, made.copy(deep=False)))
+            if source is not None:
+                with contextlib.suppress(Exception):
+                    self._note_sort(source, table if result is None else result)
             return result
 
         return watched
 
+    def _sort_source(self, table: DataFrame, axis: object) -> DataFrame | None:
+        """Return a shallow copy of a table from before the cell, or of one that the cell has sorted; `None` for others.
+
+        A copy of another table would keep its memory until the cell ends.
+        """
+        with contextlib.suppress(Exception):
+            # Axis 1 sorts columns.
+            if not axis and self._sorts_room_bytes > 0 and len(self._sorts) < _SORTS_LIMIT:
+                known = [*self._before.values(), *(result for _, result in self._sorts)]
+                if any(type(one) is type(table) and shares_all_cells(one, table) for one in known):
+                    return table.copy(deep=False)
+        return None
+
+    def _note_sort(self, source: DataFrame, result: DataFrame) -> None:
+        """Keep shallow copies, because pandas changes the memory of a table in place if no other table has it."""
+        if shares_all_cells(source, result):
+            return
+        self._sorts_room_bytes -= size_bytes(result)
+        if self._sorts_room_bytes >= 0:
+            self._sorts.append((source, result.copy(deep=False)))
+
     def _watched(self, join: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
         """Wrap a join function: it notes joins that multiply or lose rows of their first table."""
 
+        @hide_frame
         @wraps(join)
         def watched(left: DataFrame, *arguments: object, **options: object) -> DataFrame:
             is_inner, self._is_joining = self._is_joining, True

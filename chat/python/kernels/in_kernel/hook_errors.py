@@ -22,6 +22,7 @@ import IPython
 from IPython.core import interactiveshell
 from IPython.core.error import UsageError
 
+from chat.python.kernels.in_kernel.hidden_frames import HIDDEN_FILE
 from chat.python.kernels.in_kernel.hook_installs import is_own_service, no_installs_sentence, packages_to_install
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _bounded(trace: TracebackType | None) -> TracebackType | None:
 
 def _is_hidden(frame: traceback.FrameSummary) -> bool:
     """Return whether a frame belongs to the kernel, to this program, to a debugger or to the start of a thread."""
-    is_of_program = frame.filename == "<string>" and frame.name in HIDDEN_FUNCTIONS
+    is_of_program = (frame.filename == "<string>" and frame.name in HIDDEN_FUNCTIONS) or frame.filename == HIDDEN_FILE
     is_of_python = frame.filename in _HIDDEN_FILES
     return is_of_program or is_of_python or frame.filename.startswith(_OWN_FOLDERS)
 

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING
 
-from chat.python.kernels.in_kernel.table_memory import arrays, missing_count, shares_cells
+from chat.python.kernels.in_kernel.table_memory import arrays, missing_count, shared_count, shares_cells
 from chat.python.kernels.in_kernel.table_samples import has_sampled_rows
 
 if TYPE_CHECKING:
     from numpy import ndarray
-    from pandas import DataFrame, Series
+    from pandas import DataFrame, Index, Series
 
 _CELLS_LIMIT = 1_000_000
 """Maximum number of cells that are compared. Of larger tables, only the first columns are read."""
@@ -40,6 +40,9 @@ def differences(before: DataFrame, after: DataFrame, *, is_same_table: bool = Tr
     # Columns with the same name cannot be matched.
     if before.columns.is_unique and after.columns.is_unique:
         rows = None if _is_reordered(before, after) else _same_rows(before, after)
+        # If a column is in the same memory, the rows have the same order, whatever their labels are.
+        if rows is None and shared_count(before, after):
+            rows = slice(None)
         cells = dict(zip(before.columns, arrays(before), strict=True))
         for name, array in zip(_read_columns(after), arrays(after), strict=False):
             # If labels were moved, they have other rows in the same memory.
@@ -127,16 +130,22 @@ def _columns(before: DataFrame, after: DataFrame, *, names_gone: bool) -> Iterat
 def _same_rows(before: DataFrame, after: DataFrame) -> ndarray | slice | None:
     """Return the positions in `before` of the rows of `after`, found by their labels; `None` if they are uncertain."""
     old, new = before.index, after.index
-    if not old.is_unique:
-        return None
-    if old.equals(new):
+    if old.is_unique and old.equals(new):
         return slice(None)
-    positions = old.get_indexer(new)
-    if bool((positions < 0).any()) or not (_is_growing(positions) or new.is_unique):
+    positions = _positions(old, new)
+    if positions is None or not (_is_growing(positions) or new.is_unique):
         return None
     # After `reset_index`, the same labels name other rows.
     is_numbered = new.dtype.kind in "iu" and len(new) > 1 and (new[0], new[-1]) == (0, len(new) - 1)
     return None if is_numbered and _is_growing(new.to_numpy()) else positions
+
+
+def _positions(labels: Index, wanted: Index) -> ndarray | None:
+    """Return the positions of labels; `None` if some are missing, occur twice, or are intervals that overlap."""
+    if not labels.is_unique or getattr(labels, "is_overlapping", False):
+        return None
+    positions = labels.get_indexer(wanted)
+    return positions if bool((positions >= 0).all()) else None
 
 
 def _is_growing(numbers: ndarray) -> bool:
@@ -177,10 +186,8 @@ def _has_same_rows(before: DataFrame, after: DataFrame) -> bool:
 
 def _has_labelled_rows(before: DataFrame, sample: DataFrame) -> bool:
     """Return whether the rows of `before` with the labels of a few rows have the same cells as these."""
-    if not before.index.is_unique:
-        return False
-    positions = before.index.get_indexer(sample.index)
-    return bool((positions >= 0).all()) and before.iloc[positions][sample.columns].equals(sample)
+    positions = _positions(before.index, sample.index)
+    return positions is not None and before.iloc[positions][sample.columns].equals(sample)
 
 
 def _column(name: object, before: Series, after: Series, rows: ndarray | slice | None) -> Iterator[str]:

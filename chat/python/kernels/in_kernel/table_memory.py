@@ -1,6 +1,8 @@
 """Runs inside a kernel: compares and counts the cells of pandas columns in little time.
 
-pandas copies a column before it is changed in place, so columns in the same memory have the same cells.
+pandas copies a column before it is changed in place, so columns in the same memory have the same cells. This does not
+hold for cells that code changes through `Series.array`, which pandas does not copy. Categorical and nullable columns
+count as being in other memory, so that all their cells are compared.
 """
 
 from __future__ import annotations
@@ -33,7 +35,16 @@ def shares_cells(first: ndarray | ExtensionArray, second: ndarray | ExtensionArr
 
 def shares_all_cells(first: DataFrame, second: DataFrame) -> bool:
     """Return whether two tables have the same columns, in the same memory. The labels of the rows may differ."""
-    return bool(first.columns.equals(second.columns)) and all(map(shares_cells, arrays(first), arrays(second)))
+    if len(first) != len(second) or not first.columns.equals(second.columns):
+        return False
+    return all(map(shares_cells, arrays(first), arrays(second)))
+
+
+def shared_count(first: DataFrame, second: DataFrame) -> int:
+    """Return the number of columns with the same name, in the same memory."""
+    cells = dict(zip(first.columns, arrays(first), strict=True))
+    columns = zip(second.columns, arrays(second), strict=True)
+    return sum(name in cells and shares_cells(cells[name], array) for name, array in columns)
 
 
 def is_equal(first: DataFrame, second: DataFrame) -> bool:
@@ -42,8 +53,8 @@ def is_equal(first: DataFrame, second: DataFrame) -> bool:
         return False
     pairs = enumerate(zip(arrays(first), arrays(second), strict=True))
     return all(
-        shares_cells(*pair) or _is_surely_equal(*pair) or first.iloc[:, place].equals(second.iloc[:, place])
-        for place, pair in pairs
+        shares_cells(*pair) or _is_surely_equal(*pair) or first.iloc[:, position].equals(second.iloc[:, position])
+        for position, pair in pairs
     )
 
 

@@ -140,3 +140,84 @@ async def test_columns_in_the_same_memory_are_not_compared_but_later_changes_are
     said = await changes(kernel, code)
     assert expected in said
     assert bool(said) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("sales = sales.sort_values('id', ascending=False).reset_index()", "`sales`: new column `index`"),
+        (
+            "sales = sales.sort_values('price', ignore_index=True)\nsales['total'] = sales.units.cumsum()",
+            "`sales`: new column `total`",
+        ),
+        (
+            "sales = sales.sort_values('price', ignore_index=True)\nsales.loc[3, 'units'] = 4711",
+            "`sales`: `units` 1 of 300 values changed",
+        ),
+        (
+            "x = sales.sort_values('id', ascending=False, ignore_index=True)\nsales['id'] = x['id']",
+            "`sales`: `id` 300 of 300 values changed",
+        ),
+        ("sales = sales.sort_index(axis=1, ignore_index=True)", "`sales`: without 5 columns; 5 new columns"),
+        ("bare.sort_index(ascending=False)\nbare = bare.head(2)", "`bare`: 3 -> 2 rows"),
+    ],
+)
+async def test_only_columns_that_changed_are_reported_in_a_cell_that_also_sorts(
+    kernel: KernelClient, code: str, expected: str
+) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}\nbare = pd.DataFrame(index=range(3))")
+    assert await changes(kernel, code) == expected
+
+
+async def test_order_of_labels_is_reported_after_a_sort_that_moves_no_rows(kernel: KernelClient) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}")
+    code = "ids = sales.sort_values('id')['id'].tolist()\nsales.index = sales.index[::-1]"
+    assert "`id` 300 of 300 values changed" in await changes(kernel, code)
+
+
+async def test_hooks_print_and_raise_no_errors_for_tables_that_cannot_be_copied(kernel: KernelClient) -> None:
+    await changes(
+        kernel,
+        f"%reset -f\n{MAKE.format(seed=5, rows=30)}\nimport threading\n"
+        "class Own(pd.DataFrame):\n    def copy(self):\n        raise TypeError\n"
+        "own = Own(sales)\nlocked = sales.assign(one=1)\nlocked.attrs['lock'] = threading.Lock()",
+    )
+    execution = await kernel.execute("print(own.sort_values('units').units.iloc[0] == sales.units.min())")
+    assert "Error" not in execution.text
+    assert "True" in execution.text
+
+
+async def test_warnings_and_errors_of_sort_and_join_methods_name_the_line_of_the_cell(kernel: KernelClient) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=30)}")
+    execution = await kernel.execute("x = 1\nsales.sort_values('units', inplace=True)")
+    assert re.search(r"^Cell In\[\d+\], line 2: Pandas4Warning: The inplace keyword", execution.text, re.MULTILINE)
+    for code in ("sales.sort_values('none')", "sales.merge(cities, on='none')"):
+        execution = await kernel.execute(code)
+        assert "KeyError: 'none'" in execution.text
+        assert "watched" not in execution.text
+        assert "plotline" not in execution.text
+
+
+async def test_lost_rows_with_overlapping_intervals_as_labels_are_reported(kernel: KernelClient) -> None:
+    labels = "pd.IntervalIndex.from_arrays(range(n), range(2, n + 2))"
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}\nsales.index = {labels}")
+    assert await changes(kernel, "sales = sales.head(290)") == "`sales`: 300 -> 290 rows"
+
+
+async def test_sorting_a_part_of_a_new_table_does_not_keep_the_table_in_memory(kernel: KernelClient) -> None:
+    code = (
+        "import weakref\nlong = pd.DataFrame({'x': np.arange(1e5)})\ncells = weakref.ref(long['x'].to_numpy().base)\n"
+        "part = long.iloc[:9].sort_values('x', ascending=False)\n"
+        "print(cells() is None)\ndel long\nprint(cells() is None)"
+    )
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=30)}")
+    assert (await kernel.execute(code)).text == "False\nTrue\n"
+
+
+@pytest.mark.parametrize("labels", ["sales.day.tolist()", "[0] * n"])
+async def test_changed_cells_are_reported_if_new_row_numbers_replace_other_labels(
+    kernel: KernelClient, labels: str
+) -> None:
+    await changes(kernel, f"%reset -f\n{MAKE.format(seed=5, rows=300)}\nsales.index = {labels}")
+    code = "sales = sales.reset_index(drop=True)\nsales.loc[3, 'city'] = 'Rom'"
+    assert await changes(kernel, code) == "`sales`: `city` 1 of 300 values changed"
