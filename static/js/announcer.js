@@ -112,8 +112,6 @@ function skip() {
   saidPieces = article ? spokenPieces(article, isLive(article)).length : 0;
 }
 
-connection.addEventListener("frame", follow);
-
 /** The state of an answer that was being written when the tab went to the background; else null. */
 let stateBefore = null;
 
@@ -127,4 +125,9 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-skip();
+/** Begins to announce. `known`: the id of the last answer when a person acted; a newer one may have begun since then. */
+export function begin(known) {
+  if (lastAnswer()?.id === known) skip();
+  else follow();
+  connection.addEventListener("frame", follow);
+}

@@ -4,6 +4,7 @@
  */
 import { connection } from "./connection.js";
 import { files } from "./files.js";
+import { lastAnswer } from "./transcript.js";
 import { words } from "./words.js";
 
 const FAILED = words("A part of this page could not be loaded. Reload the page and try again.");
@@ -107,9 +108,9 @@ function follow() {
   for (const sign of SIGNS) document.removeEventListener(sign, follow, true);
   connection.removeEventListener("before", followFrame);
   loadStyles();
-  for (const later of [() => import("./announcer.js"), () => import("./background.js"), () => import("./seconds.js")]) {
-    later().catch(() => {});
-  }
+  const answer = lastAnswer()?.id;
+  import("./announcer.js").then(({ begin }) => begin(answer), () => {});
+  for (const later of [() => import("./background.js"), () => import("./seconds.js")]) later().catch(() => {});
 }
 
 function followFrame({ detail: html }) {

@@ -55,6 +55,18 @@ def test_answer_is_announced_to_screen_readers_in_sentences_with_descriptions_of
     expect(heading).to_contain_text("Answer, Demo model")
 
 
+def test_answer_that_begins_before_the_announcer_has_loaded_is_announced(page: Page) -> None:
+    page.evaluate(RECORD)
+    held: list[Route] = []
+    page.route("**/announcer*.js", lambda route: held.append(route))
+    expect(ask(page, "Plot a sine wave")).to_have_attribute("data-status", "running")
+    held[0].continue_()
+    expect(page.locator(SPOKEN).last).to_have_text("The answer is complete.")
+    told = announcements(page)
+    assert told[0] == "An answer is being written."
+    assert "The code ran" in " ".join(told)
+
+
 def test_announcements_are_made_once_and_are_removed_from_the_page_later(page: Page) -> None:
     page.clock.install()
     change_settings(page, model="scenario-thought-and-graph")
